@@ -1,0 +1,22 @@
+use toolgate_guest::{Context, Declaration, Output, SubjectKind, Tool, ToolError, ToolInput};
+
+#[derive(ToolInput)]
+struct Input {
+    /// A path.
+    file_path: String,
+}
+
+struct T;
+
+impl Tool for T {
+    const DECLARATION: Declaration = Declaration::read_only("T", "Does nothing.").subject(SubjectKind::Path, "file_pth");
+    type Input = Input;
+
+    fn run(_: Self::Input, _: &Context) -> Result<Output, ToolError> {
+        Ok(Output::text("done"))
+    }
+}
+
+toolgate_guest::export!(T);
+
+fn main() {}

@@ -1,0 +1,6 @@
+use toolgate_guest::ToolInput;
+
+#[derive(ToolInput)]
+struct Input(String);
+
+fn main() {}

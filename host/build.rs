@@ -1,0 +1,31 @@
+//! Compiles the built-in tools ahead of time, with the settings that the engine runs with.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use sha2::{Digest as _, Sha256};
+
+#[path = "src/runtime/tuning.rs"]
+mod tuning;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/runtime/tuning.rs");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    let engine = wasmtime::Engine::new(&tuning::config())?;
+    let mut constants = String::from("const BUILT_IN: &[BuiltIn] = &[\n");
+    for tool in toolgate_builtin::COMPONENTS {
+        let file = out.join(format!("{}.cwasm", tool.name));
+        std::fs::write(&file, engine.precompile_component(tool.wasm)?)?;
+        let digest: String = Sha256::digest(tool.wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+        writeln!(
+            constants,
+            "    BuiltIn {{ name: {:?}, digest: {digest:?}, compiled: include_bytes!({:?}) }},",
+            tool.name,
+            file.display().to_string()
+        )?;
+    }
+    constants.push_str("];\n");
+    std::fs::write(out.join("built_in.rs"), constants)?;
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The commands. Data goes to stdout, everything else to stderr.
+
+mod args;
+mod call;
+mod doctor;
+mod exit;
+mod explain;
+mod inspect;
+mod list;
+mod render;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command, ConfigCommand};
+use exit::Exit;
+
+/// Runs the command line.
+pub(crate) fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return render::usage(&error).into(),
+    };
+    render::log_to_stderr();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let exit = match runtime {
+        Ok(runtime) => {
+            let exit = runtime.block_on(dispatch(&cli));
+            // A prompt that nobody answered may still wait at the terminal; it ends with the process.
+            runtime.shutdown_background();
+            exit
+        }
+        Err(error) => render::failure(&error.into()),
+    };
+    exit.into()
+}
+
+async fn dispatch(cli: &Cli) -> Exit {
+    let done = match &cli.command {
+        Command::Call(call) => call::run(cli, call).await,
+        Command::List => list::run(cli).await,
+        Command::Inspect { tool } => inspect::run(cli, tool).await,
+        Command::Explain(call) => explain::run(cli, call).await,
+        Command::Doctor => doctor::run(cli).await,
+        Command::Config { command: ConfigCommand::Schema } => render::json(&toolgate::config::schema()),
+    };
+    done.unwrap_or_else(|error| render::failure(&error))
+}

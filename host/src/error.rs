@@ -1,0 +1,80 @@
+//! What fails outside of a call: building the host.
+
+use std::path::PathBuf;
+
+use crate::config::ConfigError;
+use crate::gate::RegistrationError;
+use crate::hooks::HookError;
+use crate::journal::JournalError;
+use crate::model::LimitError;
+use crate::policy::PolicyError;
+use crate::runtime::{ComponentError, EngineError};
+
+/// Why there is no host.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The configuration.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// The rules, all that are wrong.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Policy(Vec<PolicyError>),
+    /// A setting for a tool that does not exist.
+    #[error("the {table} names the tool '{tool}', which does not exist.{suggestion}")]
+    UnknownTool {
+        /// Where it stands.
+        table: &'static str,
+        /// The name.
+        tool: String,
+        /// ` Did you mean …?`, or nothing.
+        suggestion: String,
+    },
+    /// A bound out of its range.
+    #[error("[limits]: {0}")]
+    Limit(#[from] LimitError),
+    /// A directory that should be granted.
+    #[error("the directory '{}' cannot be granted: {error}", .path.display())]
+    Directory {
+        /// As it was named.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A component.
+    #[error("{}: {error}", .path.display())]
+    Component {
+        /// The file, or the built-in tool's name.
+        path: PathBuf,
+        /// Why.
+        error: ComponentError,
+    },
+    /// A component file that cannot be read.
+    #[error("{}: cannot be read: {error}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Two tools of a name, or a schema that does not hold.
+    #[error("{0}")]
+    Registration(#[from] RegistrationError),
+    /// A hook.
+    #[error("{0}")]
+    Hook(#[from] HookError),
+    /// The engine.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// The journal.
+    #[error("{0}")]
+    Journal(#[from] JournalError),
+    /// The spill store.
+    #[error("the spill store {} cannot be opened: {error}", .path.display())]
+    Spill {
+        /// Its folder.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+}

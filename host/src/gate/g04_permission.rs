@@ -1,0 +1,92 @@
+//! Gate 4: may this call run?
+//!
+//! Takes the subjects out of the normalised input (the declared field first, then the tool's own `subjects` export) and
+//! asks the policy. Stands before the schema gate on purpose: the schema errors of a tool that may not be called would
+//! tell that it exists. Refuses what the verdict denies, and what cannot be decided.
+
+use super::g03_normalise::Normalised;
+use super::trail::{GateNote, Trail};
+use crate::model::{Denial, DenialReason, Gate, Subject};
+use crate::policy::{Decision, Policy, Question, Verdict};
+
+/// A call that no rule forbids. It may still have to be asked.
+#[derive(Debug)]
+pub(super) struct Permitted {
+    call: Normalised,
+    subjects: Vec<Subject>,
+    verdict: Verdict,
+}
+
+impl Permitted {
+    pub(super) fn call(&self) -> &Normalised {
+        &self.call
+    }
+
+    pub(super) fn subjects(&self) -> &[Subject] {
+        &self.subjects
+    }
+
+    pub(super) fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+}
+
+/// Asks the policy.
+pub(super) async fn check(policy: &Policy, call: Normalised, trail: &mut Trail) -> Result<Permitted, Denial> {
+    let subjects = subjects(&call).await.map_err(|message| {
+        Denial::new(Gate::Permission, DenialReason::ToolRefused { message })
+    })?;
+    let verdict = policy.evaluate(Question {
+        tool: call.tool().facts(),
+        subjects: &subjects,
+    });
+    let matched = verdict.matched.clone();
+    match (verdict.decision, verdict.denial.clone()) {
+        (Decision::Allow, None) => {
+            trail.note_rules(Gate::Permission, GateNote::Passed, format!("allow {}", verdict.basis), matched);
+        }
+        (Decision::Ask, None) => {
+            trail.note_rules(Gate::Permission, GateNote::Asked, format!("ask {}", verdict.basis), matched);
+        }
+        (Decision::Deny, reason) | (Decision::Allow | Decision::Ask, reason @ Some(_)) => {
+            let mode = policy.mode().as_str();
+            let denial = Denial::new(Gate::Permission, reason.unwrap_or(DenialReason::NothingAllows { mode }));
+            return Err(hinted(denial, &call, &subjects));
+        }
+    }
+    Ok(Permitted {
+        call,
+        subjects,
+        verdict,
+    })
+}
+
+async fn subjects(call: &Normalised) -> Result<Vec<Subject>, String> {
+    let declaration = call.tool().declaration();
+    let mut subjects = match &declaration.subject {
+        Some(field) => field.take(&declaration.input_schema, call.input()),
+        None => Vec::new(),
+    };
+    if let Some(computed) = call.tool().provider().subjects(call.input()).await {
+        subjects.extend(computed?);
+    }
+    Ok(subjects)
+}
+
+/// What an operator can do about the denial.
+fn hinted(denial: Denial, call: &Normalised, subjects: &[Subject]) -> Denial {
+    let tool = call.tool().name();
+    let hint = match &denial.reason {
+        DenialReason::OutsideRoots { access, .. } => format!(
+            "to grant it, start with '--{access} DIRECTORY' or list the directory as '{access}' under [files] in the \
+             configuration"
+        ),
+        DenialReason::NothingAllows { .. } => match subjects.first() {
+            Some(subject) => format!("to allow it, add the rule {tool}({}) to 'allow'", subject.value),
+            None => format!("to allow it, add the rule {tool} to 'allow'"),
+        },
+        DenialReason::AboveCeiling { .. } => "the ceiling, or mode plan, is set in [permissions] or by a start flag".into(),
+        _ => return denial,
+    };
+    denial.with_hint(hint)
+}

@@ -1,0 +1,179 @@
+//! Gate 11: one record for every end of every call.
+//!
+//! Denied, failed, stopped, done, or dropped by the caller: each end is written before the caller sees it. A call whose
+//! record cannot be written fails.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::g10_post_hooks::Finished;
+use super::ports::{Journal, PortError};
+use super::trail::{Step, Trail};
+use crate::model::{CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Usage};
+
+/// The longest preview of an input, bytes.
+const MAX_PREVIEW: usize = 2_048;
+
+/// What is kept of a call.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record {
+    /// When it ended.
+    pub time: jiff::Timestamp,
+    /// The call.
+    pub call: CallId,
+    /// The session.
+    pub session: String,
+    /// Where it came from.
+    pub origin: CallOrigin,
+    /// The tool that was asked for.
+    pub tool: String,
+    /// SHA-256 of the tool's component, if there is such a tool and it came that far.
+    pub component: Option<String>,
+    /// SHA-256 of the input as it arrived.
+    pub input_sha256: String,
+    /// The beginning of the input, for people. The journal scrubs it.
+    pub input: String,
+    /// What each gate said.
+    pub gates: Vec<Step>,
+    /// Who approved it.
+    pub approved_by: Option<String>,
+    /// Files that it touched: as asked for, and what they were.
+    pub files: Vec<FileUse>,
+    /// `done`, `failed`, `denied`, `stopped`, `trapped` or `host-error`.
+    pub ending: &'static str,
+    /// The denial, the bound, the failure's message; for `done` nothing.
+    pub detail: Option<Value>,
+    /// SHA-256 of the text that the model was given.
+    pub output_sha256: String,
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// A call on its way to its record. If the caller drops the call, dropping this writes the record.
+pub(super) struct Recorder {
+    journal: Arc<dyn Journal>,
+    session: String,
+    raw: RawCall,
+    started: Instant,
+    pub(super) trail: Trail,
+    written: bool,
+}
+
+impl Recorder {
+    pub(super) fn begin(journal: Arc<dyn Journal>, session: &str, raw: RawCall) -> Self {
+        Self {
+            journal,
+            session: session.to_owned(),
+            raw,
+            started: Instant::now(),
+            trail: Trail::default(),
+            written: false,
+        }
+    }
+
+    pub(super) fn raw(&self) -> &RawCall {
+        &self.raw
+    }
+
+    /// Writes the record of a call that ended, and gives the outcome.
+    pub(super) fn finish(mut self, end: Result<Finished, Ending>) -> Outcome {
+        let (ran, ending) = match end {
+            Ok(finished) => {
+                let (ran, ending) = finished.into_parts();
+                (Some(ran), ending)
+            }
+            Err(ending) => (None, ending),
+        };
+        let mut usage = ran.as_ref().map(|ran| ran.usage).unwrap_or_default();
+        usage.wall = self.started.elapsed();
+        let mut record = self.record(&ending, usage);
+        let mut log = Vec::new();
+        if let Some(ran) = ran {
+            record.component = Some(ran.tool.digest().to_owned());
+            record.approved_by = ran.approved_by;
+            record.files = ran.files;
+            log = ran.log;
+        }
+        self.written = true;
+        let ending = match self.journal.append(&record) {
+            Ok(()) => ending,
+            Err(PortError(what)) => Ending::HostError(HostFailure {
+                message: format!("the call ended as '{}', but its record could not be written: {what}", ending.word()),
+            }),
+        };
+        Outcome {
+            id: self.raw.id,
+            tool: std::mem::take(&mut self.raw.name),
+            ending,
+            usage,
+            log,
+        }
+    }
+
+    fn record(&mut self, ending: &Ending, usage: Usage) -> Record {
+        let detail = match ending {
+            Ending::Done(_) => None,
+            Ending::Failed(failure) => serde_json::to_value(failure).ok(),
+            Ending::Denied(denial) => serde_json::to_value(denial).ok(),
+            Ending::Stopped(stop) => serde_json::to_value(stop).ok(),
+            Ending::Trapped(trap) => serde_json::to_value(trap).ok(),
+            Ending::HostError(failure) => serde_json::to_value(failure).ok(),
+        };
+        Record {
+            time: jiff::Timestamp::now(),
+            call: self.raw.id,
+            session: std::mem::take(&mut self.session),
+            origin: self.raw.origin,
+            tool: self.raw.name.chars().take(200).collect(),
+            component: None,
+            input_sha256: sha256(&self.raw.input),
+            input: preview(&self.raw.input),
+            gates: self.trail.steps().to_vec(),
+            approved_by: None,
+            files: Vec::new(),
+            ending: ending.word(),
+            detail,
+            output_sha256: sha256(ending.text().as_bytes()),
+            usage,
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if self.written {
+            return;
+        }
+        let usage = Usage {
+            wall: self.started.elapsed(),
+            ..Usage::default()
+        };
+        let record = self.record(&Ending::Stopped(Stop::Cancelled), usage);
+        if let Err(PortError(what)) = self.journal.append(&record) {
+            tracing::error!(call = %record.call, "the record of a cancelled call could not be written: {what}");
+        }
+    }
+}
+
+fn preview(input: &[u8]) -> String {
+    let head = input.get(..MAX_PREVIEW).unwrap_or(input);
+    let mut text = String::from_utf8_lossy(head).into_owned();
+    if head.len() < input.len() {
+        text.push('…');
+    }
+    text
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}

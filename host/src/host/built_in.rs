@@ -1,0 +1,19 @@
+//! The built-in tools, as the build script left them.
+
+/// One built-in tool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BuiltIn {
+    /// The name it declares.
+    pub(super) name: &'static str,
+    /// SHA-256 of the component, in hexadecimal.
+    pub(super) digest: &'static str,
+    /// Machine code.
+    pub(super) compiled: &'static [u8],
+}
+
+include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+
+/// All of them.
+pub(super) fn all() -> &'static [BuiltIn] {
+    BUILT_IN
+}

@@ -1,0 +1,55 @@
+//! Secrets in what a record quotes: known by their shape, or by the key that they stand under.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Tokens of well-known issuers, bearer headers, private keys; and values under keys that say what they are.
+static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)",
+        r"\b(sk|pk|rk)[-_](live|test|ant|proj|or)?[-_A-Za-z0-9]{16,}",
+        r"\bgh[opusr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[-_A-Za-z0-9]{16,}",
+        r"\b(AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[-_A-Za-z0-9]{30,}|\bxox[abpr]-[-A-Za-z0-9]{10,}",
+        r"\beyJ[-_A-Za-z0-9]{10,}\.[-_A-Za-z0-9]{10,}\.[-_A-Za-z0-9]{5,}",
+        r"(?i)\bbearer\s+[-._~+/A-Za-z0-9]{16,}=*",
+        r#"(?i)(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)\\?"?\s*[:=]\s*\\?"?[^\s"\\,;}]{6,}"#,
+    ]
+    .into_iter()
+    .filter_map(|pattern| Regex::new(pattern).ok())
+    .collect()
+});
+
+/// The text without its secrets.
+pub(super) fn scrub(text: &str) -> Cow<'_, str> {
+    let mut scrubbed = Cow::Borrowed(text);
+    for secret in SECRETS.iter() {
+        if secret.is_match(&scrubbed) {
+            scrubbed = Cow::Owned(secret.replace_all(&scrubbed, "[scrubbed]").into_owned());
+        }
+    }
+    scrubbed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_go_and_the_rest_stays() {
+        assert_eq!(SECRETS.len(), 7);
+        for secret in [
+            "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "AKIAABCDEFGHIJKLMNOP",
+            "Bearer abcdefghijklmnopqrstuvwxyz",
+            r#"{"password": "hunter2hunter2"}"#,
+            "API_KEY=abcdef123456",
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+        ] {
+            assert!(scrub(&format!("before {secret} after")).contains("[scrubbed]"), "{secret}");
+        }
+        let plain = r#"{"file_path":"src/token.rs","content":"fn tokens() {}"}"#;
+        assert_eq!(scrub(plain), plain);
+    }
+}

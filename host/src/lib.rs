@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+pub mod approval;
+pub mod config;
+mod error;
+pub mod gate;
+pub mod hooks;
+mod host;
+pub mod journal;
+pub mod model;
+pub mod policy;
+pub mod provider;
+pub mod runtime;
+pub mod spill;
+
+pub use error::HostError;
+pub use host::{Host, HostBuilder};

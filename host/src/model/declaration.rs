@@ -1,0 +1,243 @@
+//! Declarations: what a tool says of itself, checked once when it is registered.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{Capability, CapabilityError, CapabilityKind, Claim, Evidence, NameError, SubjectField, ToolName};
+
+/// The longest description, characters. Longer ones crowd a model's context without helping it.
+const MAX_DESCRIPTION: usize = 4_096;
+/// The largest schema text, bytes.
+const MAX_SCHEMA: usize = 256 << 10;
+
+/// A declaration as it came out of a component, unchecked.
+#[derive(Clone, Debug)]
+pub struct DeclarationParts {
+    /// Tool name.
+    pub name: String,
+    /// For the model.
+    pub description: String,
+    /// JSON Schema text of the input.
+    pub input_schema: String,
+    /// JSON Schema text of the structured output.
+    pub output_schema: Option<String>,
+    /// The claim.
+    pub claim: Claim,
+    /// Where the permission subject stands.
+    pub subject: Option<SubjectField>,
+    /// Kind, target, reason, optional.
+    pub capabilities: Vec<(String, String, String, bool)>,
+    /// Key to JSON text.
+    pub annotations: Vec<(String, String)>,
+}
+
+/// A checked declaration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Declaration {
+    /// Tool name.
+    pub name: ToolName,
+    /// For the model.
+    pub description: String,
+    /// JSON Schema of the input: an object at the top.
+    pub input_schema: Value,
+    /// JSON Schema of the structured output.
+    pub output_schema: Option<Value>,
+    /// The claim, as made.
+    pub claim: Claim,
+    /// Where the permission subject stands.
+    pub subject: Option<SubjectField>,
+    /// What the tool asks for.
+    pub capabilities: Vec<Capability>,
+    /// Hints and examples.
+    pub annotations: Map<String, Value>,
+}
+
+/// Why a declaration is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeclarationError {
+    /// The name.
+    #[error("{0}")]
+    Name(#[from] NameError),
+    /// The description's length or characters.
+    #[error("the description {0}")]
+    Description(&'static str),
+    /// A schema.
+    #[error("the {which} schema {what}")]
+    Schema {
+        /// `input` or `output`.
+        which: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The subject's field.
+    #[error("the subject names the field '{field}', which {what}")]
+    Subject {
+        /// The field.
+        field: String,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// A capability that this host cannot understand.
+    #[error("{0}")]
+    Capability(#[from] CapabilityError),
+    /// An annotation that is no JSON.
+    #[error("the annotation '{0}' is not JSON")]
+    Annotation(String),
+}
+
+impl Declaration {
+    /// Checks a declaration.
+    ///
+    /// # Errors
+    /// The first part that does not hold.
+    pub fn check(parts: DeclarationParts) -> Result<Self, DeclarationError> {
+        let name = ToolName::try_from(parts.name.as_str())?;
+        check_description(&parts.description)?;
+        let input_schema = schema("input", &parts.input_schema)?;
+        let output_schema = match &parts.output_schema {
+            Some(text) => Some(schema("output", text)?),
+            None => None,
+        };
+        if let Some(subject) = &parts.subject {
+            check_subject(subject, &input_schema)?;
+        }
+        let capabilities = parts
+            .capabilities
+            .iter()
+            .map(|(kind, target, reason, optional)| Capability::parse(kind, target, reason, *optional))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut annotations = Map::new();
+        for (key, text) in parts.annotations {
+            match serde_json::from_str(&text) {
+                Ok(value) => annotations.insert(key, value),
+                Err(_) => return Err(DeclarationError::Annotation(key)),
+            };
+        }
+        Ok(Self {
+            name,
+            description: parts.description,
+            input_schema,
+            output_schema,
+            claim: parts.claim,
+            subject: parts.subject,
+            capabilities,
+            annotations,
+        })
+    }
+
+    /// What the sandbox could be asked to give, read off the capabilities.
+    pub fn evidence(&self) -> Evidence {
+        let asks = |wanted: fn(&CapabilityKind) -> bool| self.capabilities.iter().any(|c| wanted(&c.kind));
+        Evidence {
+            writes_files: asks(|kind| matches!(kind, CapabilityKind::FsWrite(_))),
+            network: asks(|kind| matches!(kind, CapabilityKind::Net(_))),
+            shell: asks(|kind| matches!(kind, CapabilityKind::Shell)),
+        }
+    }
+
+    /// The tool's schema is shown and not enforced.
+    pub fn raw_input(&self) -> bool {
+        self.annotations.get("raw-input") == Some(&Value::Bool(true))
+    }
+}
+
+fn check_description(text: &str) -> Result<(), DeclarationError> {
+    let count = text.chars().count();
+    if count == 0 {
+        return Err(DeclarationError::Description("is empty"));
+    }
+    if count > MAX_DESCRIPTION {
+        return Err(DeclarationError::Description("is longer than 4,096 characters"));
+    }
+    let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_bidi(c);
+    if text.chars().any(hidden) {
+        return Err(DeclarationError::Description("holds control or direction characters"));
+    }
+    Ok(())
+}
+
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn schema(which: &'static str, text: &str) -> Result<Value, DeclarationError> {
+    let wrong = |what: String| DeclarationError::Schema { which, what };
+    if text.len() > MAX_SCHEMA {
+        return Err(wrong("is larger than 256 KiB".to_owned()));
+    }
+    let value: Value = serde_json::from_str(text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
+    if value.get("type") != Some(&Value::from("object")) {
+        return Err(wrong("does not say \"type\": \"object\" at the top".to_owned()));
+    }
+    Ok(value)
+}
+
+fn check_subject(subject: &SubjectField, schema: &Value) -> Result<(), DeclarationError> {
+    let wrong = |what| DeclarationError::Subject {
+        field: subject.field.clone(),
+        what,
+    };
+    let property = schema
+        .get("properties")
+        .and_then(|properties| properties.get(&subject.field))
+        .ok_or_else(|| wrong("the input schema does not have"))?;
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .is_some_and(|names| names.iter().any(|name| name == subject.field.as_str()));
+    if required || property.get("default").is_some() {
+        Ok(())
+    } else {
+        Err(wrong("is neither required nor has a default"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{SideEffect, SubjectKind};
+
+    fn parts() -> DeclarationParts {
+        DeclarationParts {
+            name: "Peek".into(),
+            description: "Looks.".into(),
+            input_schema: r#"{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]}"#.into(),
+            output_schema: None,
+            claim: Claim {
+                level: SideEffect::ReadOnly,
+                destructive: false,
+                idempotent: true,
+                open_world: false,
+                exclusive: false,
+            },
+            subject: Some(SubjectField { kind: SubjectKind::Path, field: "p".into() }),
+            capabilities: vec![("fs-read".into(), "subject".into(), "looks".into(), false)],
+            annotations: vec![("raw-input".into(), "true".into())],
+        }
+    }
+
+    #[test]
+    fn a_good_declaration_passes() {
+        let declaration = Declaration::check(parts()).unwrap();
+        assert!(declaration.raw_input());
+        assert_eq!(declaration.evidence(), Evidence::default());
+    }
+
+    #[test]
+    fn each_fault_is_named() {
+        let fault = |change: fn(&mut DeclarationParts)| {
+            let mut parts = parts();
+            change(&mut parts);
+            Declaration::check(parts).unwrap_err().to_string()
+        };
+        assert!(fault(|p| p.name = "9".into()).contains("not a tool name"));
+        assert!(fault(|p| p.description = String::new()).contains("is empty"));
+        assert!(fault(|p| p.description = "a\u{202e}b".into()).contains("direction"));
+        assert!(fault(|p| p.input_schema = "{".into()).contains("not JSON"));
+        assert!(fault(|p| p.input_schema = "{\"type\":\"string\"}".into()).contains("object"));
+        assert!(fault(|p| p.subject.as_mut().unwrap().field = "q".into()).contains("'q'"));
+        assert!(fault(|p| p.capabilities[0].0 = "gpu".into()).contains("unknown to this host"));
+        assert!(fault(|p| p.capabilities[0].1 = "/etc".into()).contains("'subject' or 'workspace'"));
+        assert!(fault(|p| p.annotations[0].1 = "{".into()).contains("not JSON"));
+    }
+}

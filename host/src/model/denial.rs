@@ -1,0 +1,313 @@
+//! Denials: which gate refused, why, and by which rule.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{SideEffect, SubjectKind};
+
+/// The eleven gates, in the order of the chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gate {
+    /// Bytes to one JSON object.
+    Parse,
+    /// Name to tool.
+    Resolve,
+    /// Lossless conversions.
+    Normalise,
+    /// Rules, ceiling, mode.
+    Permission,
+    /// The input against the schema.
+    Schema,
+    /// Hooks before the call.
+    PreHooks,
+    /// The human.
+    Approval,
+    /// The tool itself.
+    Execute,
+    /// The cap on what comes back.
+    Output,
+    /// Hooks after the call.
+    PostHooks,
+    /// The record.
+    Journal,
+}
+
+impl Gate {
+    /// All of them, in order.
+    pub const ALL: [Self; 11] = [
+        Self::Parse,
+        Self::Resolve,
+        Self::Normalise,
+        Self::Permission,
+        Self::Schema,
+        Self::PreHooks,
+        Self::Approval,
+        Self::Execute,
+        Self::Output,
+        Self::PostHooks,
+        Self::Journal,
+    ];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::Resolve => "resolve",
+            Self::Normalise => "normalise",
+            Self::Permission => "permission",
+            Self::Schema => "schema",
+            Self::PreHooks => "pre-hooks",
+            Self::Approval => "approval",
+            Self::Execute => "execute",
+            Self::Output => "output",
+            Self::PostHooks => "post-hooks",
+            Self::Journal => "journal",
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Where a rule stands.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct RuleSource {
+    /// The rule's text.
+    pub rule: String,
+    /// `allow`, `ask` or `deny`.
+    pub effect: &'static str,
+    /// The file, or what stands for one (`command line`, `library`).
+    pub file: PathBuf,
+    /// Line in the file, from 1; 0 where there is no file.
+    pub line: usize,
+}
+
+impl fmt::Display for RuleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({}", self.effect, self.rule, self.file.display())?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// Why a gate refused. Closed: whoever adds a reason decides what everybody says of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum DenialReason {
+    /// The input is not one JSON object within the limits.
+    Malformed {
+        /// What is wrong, with the position where there is one.
+        what: String,
+    },
+    /// There is no such tool, or it may not be seen.
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// The nearest visible name.
+        nearest: Option<String>,
+    },
+    /// A deny rule matched.
+    Rule {
+        /// All rules that matched, strictest first.
+        rules: Vec<RuleSource>,
+    },
+    /// The tool's level is above the ceiling.
+    AboveCeiling {
+        /// The tool's level.
+        level: SideEffect,
+        /// The ceiling.
+        ceiling: SideEffect,
+    },
+    /// No rule allows it, and the mode does not ask.
+    NothingAllows {
+        /// The mode.
+        mode: &'static str,
+    },
+    /// The path is never writable by a tool.
+    Protected {
+        /// The pattern of the built-in set.
+        pattern: String,
+    },
+    /// The path lies outside of every granted root.
+    OutsideRoots {
+        /// As the input gave it.
+        path: String,
+        /// `read` or `write`.
+        access: &'static str,
+    },
+    /// A pattern cannot be compared with this call.
+    Undecidable {
+        /// The rule.
+        rule: RuleSource,
+        /// Why.
+        what: String,
+    },
+    /// The tool's own refusal.
+    ToolRefused {
+        /// The tool's words.
+        message: String,
+    },
+    /// The kind of subject cannot be judged by this host.
+    UnsupportedSubject {
+        /// The kind.
+        kind: SubjectKind,
+    },
+    /// The input does not fit the schema.
+    InvalidInput {
+        /// One sentence each.
+        violations: Vec<String>,
+    },
+    /// A hook refused.
+    HookDenied {
+        /// The hook.
+        hook: String,
+        /// Its words.
+        message: String,
+    },
+    /// A hook did not work, which counts as a refusal.
+    HookBroken {
+        /// The hook.
+        hook: String,
+        /// What went wrong.
+        what: String,
+    },
+    /// Hooks rewrote the input too often.
+    TooManyRewrites {
+        /// The most rounds.
+        limit: usize,
+    },
+    /// A person or program was asked and said no.
+    NotApproved {
+        /// Who.
+        by: String,
+        /// Their words.
+        message: Option<String>,
+    },
+    /// Approval was needed and nobody can give it.
+    NoApprover,
+    /// Nobody answered in time.
+    ApprovalTimeout {
+        /// How long was waited.
+        after: Duration,
+    },
+}
+
+impl fmt::Display for DenialReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed { what } => write!(f, "the input is malformed: {what}"),
+            Self::UnknownTool { name, nearest } => {
+                let name: String = name.chars().take(80).collect();
+                write!(f, "unknown tool '{}'", name.escape_debug())?;
+                match nearest {
+                    Some(near) => write!(f, "; did you mean '{near}'?"),
+                    None => Ok(()),
+                }
+            }
+            Self::Rule { rules } => match rules.first() {
+                Some(rule) => write!(f, "denied by the rule {}({})", rule.effect, rule.rule),
+                None => f.write_str("denied by a rule"),
+            },
+            Self::AboveCeiling { level, ceiling } => {
+                write!(f, "the tool is {level}, and the ceiling is {ceiling}")
+            }
+            Self::NothingAllows { mode } => {
+                write!(f, "no rule allows it, and mode {mode} does not ask")
+            }
+            Self::Protected { pattern } => {
+                write!(f, "files matching '{pattern}' are never writable by a tool")
+            }
+            Self::OutsideRoots { path, access } => write!(
+                f,
+                "'{}' is outside the workspace and every other directory granted for {access}",
+                shown(path)
+            ),
+            Self::Undecidable { rule, what } => {
+                write!(f, "the rule {}({}) cannot be decided: {what}", rule.effect, rule.rule)
+            }
+            Self::ToolRefused { message } => write!(f, "the tool refused: {message}"),
+            Self::UnsupportedSubject { kind } => {
+                write!(f, "this host cannot judge {kind} subjects yet")
+            }
+            Self::InvalidInput { violations } => f.write_str(&violations.join("\n")),
+            Self::HookDenied { hook, message } => write!(f, "the hook '{hook}' refused: {message}"),
+            Self::HookBroken { hook, what } => write!(f, "hook broken: {hook}, {what}"),
+            Self::TooManyRewrites { limit } => {
+                write!(f, "hooks rewrote the input more than {limit} times")
+            }
+            Self::NotApproved { by, message: None } => write!(f, "not approved by {by}"),
+            Self::NotApproved { by, message: Some(message) } => {
+                write!(f, "not approved by {by}: {message}")
+            }
+            Self::NoApprover => f.write_str("approval is needed, and nobody is attached who can give it"),
+            Self::ApprovalTimeout { after } => {
+                write!(f, "nobody answered the approval request within {} s", after.as_secs())
+            }
+        }
+    }
+}
+
+fn shown(text: &str) -> String {
+    let cut: String = text.chars().take(200).collect();
+    let dots = if cut.len() < text.len() { "…" } else { "" };
+    format!("{}{dots}", cut.escape_debug())
+}
+
+/// A gate refused the call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Denial {
+    /// Which.
+    pub gate: Gate,
+    /// Why.
+    #[serde(flatten)]
+    pub reason: DenialReason,
+    /// What the operator, or the model, can do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl Denial {
+    /// A denial without a hint.
+    pub fn new(gate: Gate, reason: DenialReason) -> Self {
+        Self { gate, reason, hint: None }
+    }
+
+    /// The same with a hint for the operator.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Where the rules that decided stand.
+    pub fn sources(&self) -> &[RuleSource] {
+        match &self.reason {
+            DenialReason::Rule { rules } => rules,
+            DenialReason::Undecidable { rule, .. } => std::slice::from_ref(rule),
+            _ => &[],
+        }
+    }
+
+    /// What the model is told: parameter names, types and rule texts, never where a rule stands.
+    pub fn for_model(&self) -> String {
+        match &self.reason {
+            DenialReason::InvalidInput { violations } => violations.join("\n"),
+            reason => format!("Denied at the {} gate: {reason}. The tool was not executed.", self.gate),
+        }
+    }
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "denied at the {} gate: {}", self.gate, self.reason)
+    }
+}

@@ -1,0 +1,28 @@
+//! The words of Toolgate: what a tool says of itself, what a call is and how it ends.
+//!
+//! Owns plain data that is valid by construction. Never contains I/O, a clock, a policy decision or anything of
+//! wasmtime.
+
+mod call;
+mod capability;
+mod declaration;
+mod denial;
+mod limits;
+mod name;
+mod nearest;
+mod outcome;
+mod subject;
+mod traits;
+mod visible;
+
+pub use call::{CallId, CallOrigin, RawCall};
+pub use capability::{Capability, CapabilityError, CapabilityKind, FileScope};
+pub use declaration::{Declaration, DeclarationError, DeclarationParts};
+pub use denial::{Denial, DenialReason, Gate, RuleSource};
+pub use limits::{Fuel, LimitError, Limits, MemoryLimit, Timeout};
+pub use name::{NameError, ToolName};
+pub use nearest::{nearest, suggestion};
+pub use outcome::{Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput, Trap, Usage};
+pub use subject::{Subject, SubjectField, SubjectKind};
+pub use traits::{Claim, Concurrency, Evidence, SideEffect, Traits};
+pub use visible::visible;

@@ -1,0 +1,301 @@
+//! The file guard: which files no tool may touch, whatever it is and however it got there.
+//!
+//! A deny rule with a path pattern binds the file, not the tool: one on a reading tool binds all reading, one on a
+//! writing tool all writing. The permission gate asks with the path of the input, the file view with the real path of
+//! what it opened; both ask [`FileGuard::judge`].
+
+use std::path::{Path, PathBuf};
+
+use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::{PathPattern, PatternError};
+use crate::model::RuleSource;
+
+/// What is done to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Its bytes or names are seen.
+    Read,
+    /// It is made, changed, renamed or removed.
+    Write,
+}
+
+impl Access {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// Why a file may not be touched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Deny rules.
+    Rules(Vec<RuleSource>),
+    /// The built-in protected set.
+    Protected(String),
+    /// A tree that holds no files in the ordinary sense.
+    SystemTree(&'static str),
+}
+
+/// Never writable by a tool: what would run code outside of every gate, or change the gates themselves.
+const PROTECTED: &[&str] = &[
+    "**/.git/hooks",
+    "**/.git/hooks/**",
+    "**/.git/config",
+    "**/.git/config.worktree",
+    "**/.git/modules/**/hooks/**",
+    "**/.git/modules/**/config",
+    "**/.git/worktrees/**/config.worktree",
+    "**/toolgate.toml",
+    "**/.toolgate",
+    "**/.toolgate/**",
+    "**/.bashrc",
+    "**/.bash_profile",
+    "**/.bash_login",
+    "**/.bash_logout",
+    "**/.bash_aliases",
+    "**/.profile",
+    "**/.zshrc",
+    "**/.zshenv",
+    "**/.zprofile",
+    "**/.zlogin",
+    "**/.zlogout",
+    "**/.kshrc",
+    "**/.config/fish/**",
+];
+
+/// Writable only with a human's yes, even where a rule allows it: programs run these files on their own.
+const RUNS_CODE: &[&str] = &[
+    "**/.vscode/*.json",
+    "**/.idea/**",
+    "**/.mcp.json",
+    "**/.envrc",
+    "**/.github/hooks/**",
+    "**/.github/workflows/**",
+    "**/.gitlab-ci.yml",
+    "**/.husky/**",
+    "**/.devcontainer/**",
+    "**/.gitmodules",
+    "**/.gitattributes",
+    "**/.claude/**",
+    "**/.cursor/**",
+];
+
+/// Trees whose entries are kernel interfaces: no path below them is ever a target of a file tool.
+const SYSTEM_TREES: &[&str] = &["/proc", "/sys", "/dev"];
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct FileGuard {
+    read: DenySet,
+    write: DenySet,
+    protected: GlobSet,
+    protected_patterns: Vec<String>,
+    runs_code: GlobSet,
+}
+
+#[derive(Clone, Debug, Default)]
+struct DenySet {
+    globs: GlobSet,
+    /// Rule of each glob.
+    rules: Vec<RuleSource>,
+    literals: Vec<(PathBuf, RuleSource)>,
+}
+
+impl FileGuard {
+    /// Compiles the deny rules for reading and for writing, and the operator's own files that join the protected set.
+    ///
+    /// # Errors
+    /// A pattern that cannot be extended to what is below it.
+    pub fn new(
+        read: &[(PathPattern, RuleSource)],
+        write: &[(PathPattern, RuleSource)],
+        protected: &[PathBuf],
+    ) -> Result<Self, PatternError> {
+        let mut patterns: Vec<String> = PROTECTED.iter().map(|pattern| (*pattern).to_owned()).collect();
+        for path in protected {
+            let escaped = globset::escape(&path.to_string_lossy());
+            patterns.push(format!("{escaped}/**"));
+            patterns.push(escaped);
+        }
+        Ok(Self {
+            read: DenySet::new(read)?,
+            write: DenySet::new(write)?,
+            protected: built_in(patterns.iter().map(String::as_str))?,
+            protected_patterns: patterns,
+            runs_code: built_in(RUNS_CODE.iter().copied())?,
+        })
+    }
+
+    /// May this file be touched? The one place that decides it.
+    ///
+    /// # Errors
+    /// The refusal, with every rule that matched.
+    pub fn judge(&self, access: Access, path: &Path) -> Result<(), Refusal> {
+        if let Some(tree) = SYSTEM_TREES.iter().find(|tree| path.starts_with(tree)) {
+            return Err(Refusal::SystemTree(tree));
+        }
+        let candidate = Candidate::new(path);
+        let (denials, protected) = match access {
+            Access::Read => (&self.read, None),
+            Access::Write => (&self.write, self.protected.matches_candidate(&candidate).first().copied()),
+        };
+        let rules = denials.matching(&candidate);
+        if !rules.is_empty() {
+            return Err(Refusal::Rules(rules));
+        }
+        match protected.and_then(|index| self.protected_patterns.get(index)) {
+            Some(pattern) => Err(Refusal::Protected(pattern.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// The pattern by which programs may run this file on their own, if they may.
+    pub fn runs_code(&self, path: &Path) -> Option<&'static str> {
+        let matches = self.runs_code.matches(path);
+        matches.first().and_then(|index| RUNS_CODE.get(*index)).copied()
+    }
+
+    /// Deny rules that name one path: the view compares them by file identity too, so that another name of the same
+    /// file (a link that the rule names, a hard link) is the same file.
+    pub fn denied_paths(&self, access: Access) -> &[(PathBuf, RuleSource)] {
+        match access {
+            Access::Read => &self.read.literals,
+            Access::Write => &self.write.literals,
+        }
+    }
+}
+
+impl DenySet {
+    fn new(patterns: &[(PathPattern, RuleSource)]) -> Result<Self, PatternError> {
+        let mut builder = GlobSetBuilder::new();
+        let mut set = Self::default();
+        for (pattern, source) in patterns {
+            for glob in [pattern.glob().clone(), pattern.below(true)?] {
+                builder.add(glob);
+                set.rules.push(source.clone());
+            }
+            if let Some(path) = pattern.literal() {
+                set.literals.push((path.to_owned(), source.clone()));
+            }
+        }
+        set.globs = built(&builder)?;
+        Ok(set)
+    }
+
+    fn matching(&self, candidate: &Candidate<'_>) -> Vec<RuleSource> {
+        if self.rules.is_empty() {
+            return Vec::new();
+        }
+        let mut matching: Vec<RuleSource> = Vec::new();
+        for index in self.globs.matches_candidate(candidate) {
+            if let Some(rule) = self.rules.get(index)
+                && !matching.contains(rule)
+            {
+                matching.push(rule.clone());
+            }
+        }
+        matching
+    }
+}
+
+fn built_in<'a>(patterns: impl Iterator<Item = &'a str>) -> Result<GlobSet, PatternError> {
+    let mut builder = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .case_insensitive(true)
+            .build()
+            .map_err(|error| glob_error(&error))?;
+        builder.add(glob);
+    }
+    built(&builder)
+}
+
+fn built(builder: &GlobSetBuilder) -> Result<GlobSet, PatternError> {
+    builder.build().map_err(|error| glob_error(&error))
+}
+
+fn glob_error(error: &globset::Error) -> PatternError {
+    PatternError::Glob {
+        pattern: error.glob().unwrap_or("(all patterns together)").to_owned(),
+        what: error.kind().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(read: &[&str], write: &[&str]) -> FileGuard {
+        let compile = |patterns: &[&str]| {
+            patterns
+                .iter()
+                .map(|pattern| {
+                    let source = RuleSource {
+                        rule: (*pattern).to_owned(),
+                        effect: "deny",
+                        file: "test".into(),
+                        line: 1,
+                    };
+                    let compiled = PathPattern::compile(pattern, Path::new("/ws"), None, true).unwrap();
+                    (compiled, source)
+                })
+                .collect::<Vec<_>>()
+        };
+        FileGuard::new(&compile(read), &compile(write), &[PathBuf::from("/cfg")]).unwrap()
+    }
+
+    #[test]
+    fn denials_bind_the_file_and_what_is_below_it() {
+        let guard = guard(&[".env", "secrets"], &["locked/**"]);
+        let refused = |access, path: &str| guard.judge(access, Path::new(path)).is_err();
+        assert!(refused(Access::Read, "/ws/.env"));
+        assert!(refused(Access::Read, "/ws/.ENV"));
+        assert!(refused(Access::Read, "/ws/secrets/a/b"));
+        assert!(!refused(Access::Write, "/ws/.env"));
+        assert!(refused(Access::Write, "/ws/locked/x"));
+        assert!(!refused(Access::Read, "/ws/locked/x"));
+        assert!(!refused(Access::Read, "/ws/a.txt"));
+    }
+
+    #[test]
+    fn the_protected_set_is_never_writable_and_stays_readable() {
+        let guard = guard(&[], &[]);
+        for path in [
+            "/ws/.git/hooks/pre-commit",
+            "/ws/a/b/c/.git/config",
+            "/ws/.ToolGate/Config.TOML",
+            "/ws/toolgate.toml",
+            "/home/u/.bashrc",
+            "/cfg",
+            "/cfg/x",
+        ] {
+            assert!(guard.judge(Access::Write, Path::new(path)).is_err(), "{path}");
+            assert!(guard.judge(Access::Read, Path::new(path)).is_ok(), "{path}");
+        }
+        assert!(guard.judge(Access::Write, Path::new("/ws/.git/index")).is_ok());
+    }
+
+    #[test]
+    fn kernel_interfaces_are_no_files() {
+        let guard = guard(&[], &[]);
+        for path in ["/proc/self/environ", "/dev/zero", "/sys/kernel"] {
+            assert!(guard.judge(Access::Read, Path::new(path)).is_err(), "{path}");
+        }
+        assert!(guard.judge(Access::Read, Path::new("/process")).is_ok());
+    }
+
+    #[test]
+    fn files_that_run_code_are_known() {
+        let guard = guard(&[], &[]);
+        for path in ["/ws/.vscode/tasks.json", "/ws/.mcp.json", "/ws/sub/.envrc", "/ws/.github/hooks/h.json"] {
+            assert!(guard.runs_code(Path::new(path)).is_some(), "{path}");
+        }
+        assert!(guard.runs_code(Path::new("/ws/src/main.rs")).is_none());
+    }
+}

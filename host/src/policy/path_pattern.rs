@@ -1,0 +1,149 @@
+//! Path patterns: the grammar of `Read(…)`.
+//!
+//! A glob (globset): `?` and `*` do not cross `/`, `**` does, `{a,b}` and `[ab]` choose, `\` takes the next character
+//! literally, so that `report[1].csv` is reached by `report\[1\].csv`. Parentheses need nothing. A relative pattern
+//! stands on the workspace root, `~/` on the home directory. `..` and `.` are folded away.
+
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobBuilder};
+
+use super::paths::fold;
+
+/// A compiled pattern, on absolute paths.
+#[derive(Clone, Debug)]
+pub struct PathPattern {
+    glob: Glob,
+    literal: Option<PathBuf>,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// The glob grammar.
+    #[error("the pattern '{pattern}' is not a glob: {what}")]
+    Glob {
+        /// As written.
+        pattern: String,
+        /// The matcher's words.
+        what: String,
+    },
+    /// A trailing slash, which could mean two things.
+    #[error(
+        "the pattern '{0}' ends in '/': write '{0}**' for what is below the directory, or leave out the '/' for \
+         the directory itself"
+    )]
+    TrailingSlash(String),
+    /// `~/` without a home directory.
+    #[error("the pattern '{0}' stands on the home directory, and there is none")]
+    NoHome(String),
+}
+
+impl PathPattern {
+    /// Compiles a pattern. `deny` patterns compare without regard to letter case, because on some file systems the two
+    /// spellings are one file.
+    ///
+    /// # Errors
+    /// [`PatternError`].
+    pub fn compile(
+        pattern: &str,
+        workspace: &Path,
+        home: Option<&Path>,
+        ignore_case: bool,
+    ) -> Result<Self, PatternError> {
+        if pattern.ends_with('/') && pattern != "/" {
+            return Err(PatternError::TrailingSlash(pattern.to_owned()));
+        }
+        let (base, rest) = match pattern.strip_prefix("~/") {
+            Some(rest) => (home.ok_or_else(|| PatternError::NoHome(pattern.to_owned()))?, rest),
+            None => (workspace, pattern),
+        };
+        let base = PathBuf::from(globset::escape(&base.to_string_lossy()));
+        let absolute = fold(&base, Path::new(rest)).to_string_lossy().into_owned();
+        let literal = (!absolute.contains(['*', '?', '[', '{', '\\'])).then(|| PathBuf::from(&absolute));
+        let glob = build(&absolute, ignore_case).map_err(|error| PatternError::Glob {
+            pattern: pattern.to_owned(),
+            what: error.kind().to_string(),
+        })?;
+        Ok(Self { glob, literal })
+    }
+
+    /// The pattern's glob, for a set.
+    pub fn glob(&self) -> &Glob {
+        &self.glob
+    }
+
+    /// The glob of everything below what this pattern matches.
+    ///
+    /// # Errors
+    /// Where that is no glob, which cannot be for one that compiled.
+    pub fn below(&self, ignore_case: bool) -> Result<Glob, PatternError> {
+        let below = format!("{}/**", self.glob.glob());
+        build(&below, ignore_case).map_err(|error| PatternError::Glob {
+            pattern: below.clone(),
+            what: error.kind().to_string(),
+        })
+    }
+
+    /// The path, if the pattern is one path and nothing else.
+    pub fn literal(&self) -> Option<&Path> {
+        self.literal.as_deref()
+    }
+}
+
+fn build(text: &str, ignore_case: bool) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .case_insensitive(ignore_case)
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        PathPattern::compile(pattern, Path::new("/w[s]"), Some(Path::new("/home/u")), false)
+            .unwrap()
+            .glob()
+            .compile_matcher()
+            .is_match(path)
+    }
+
+    #[test]
+    fn the_grammar_holds() {
+        for (pattern, path, expected) in [
+            ("*.rs", "/w[s]/a.rs", true),
+            ("*.rs", "/w[s]/b/a.rs", false),
+            ("**/*.rs", "/w[s]/b/a.rs", true),
+            ("./.env", "/w[s]/.env", true),
+            ("a/../b", "/w[s]/b", true),
+            ("~/.ssh/**", "/home/u/.ssh/id", true),
+            ("/etc/*", "/etc/passwd", true),
+            ("/etc/*", "/etc/a/b", false),
+            ("report(1).csv", "/w[s]/report(1).csv", true),
+            ("report\\[1\\].csv", "/w[s]/report[1].csv", true),
+            ("app/$slug+/**", "/w[s]/app/$slug+/pivot.$t.($cur).tsx", true),
+            ("**", "/w[s]/x/y", true),
+            ("/**", "/anything/at/all", true),
+        ] {
+            assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn bad_patterns_are_refused_with_a_reason() {
+        let compile = |pattern: &str, home| PathPattern::compile(pattern, Path::new("/ws"), home, false);
+        assert!(matches!(compile("a[", None), Err(PatternError::Glob { .. })));
+        assert!(matches!(compile("secrets/", None), Err(PatternError::TrailingSlash(_))));
+        assert!(matches!(compile("~/x", None), Err(PatternError::NoHome(_))));
+    }
+
+    #[test]
+    fn only_a_pattern_without_wildcards_is_literal() {
+        let compile = |pattern: &str| PathPattern::compile(pattern, Path::new("/ws"), None, true).unwrap();
+        assert_eq!(compile(".env").literal(), Some(Path::new("/ws/.env")));
+        assert_eq!(compile("*.env").literal(), None);
+    }
+}

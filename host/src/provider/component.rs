@@ -1,0 +1,85 @@
+//! The component provider: a cleared call becomes one instance.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Map, Value};
+
+use crate::gate::{Cleared, Provider, ProviderEnd, ProviderReport};
+use crate::model::{HostFailure, Subject};
+use crate::runtime::files::{ReadLedger, RootDirs};
+use crate::runtime::{CallSetup, GuestEnd, GuestReport, LoadedComponent, ProgressSink};
+
+/// Runs calls of one component.
+pub struct ComponentProvider {
+    component: LoadedComponent,
+    roots: RootDirs,
+    ledger: Arc<ReadLedger>,
+    progress: Option<ProgressSink>,
+}
+
+impl ComponentProvider {
+    /// A provider whose calls see these roots, as far as their grants go.
+    pub fn new(
+        component: LoadedComponent,
+        roots: RootDirs,
+        ledger: Arc<ReadLedger>,
+        progress: Option<ProgressSink>,
+    ) -> Self {
+        Self {
+            component,
+            roots,
+            ledger,
+            progress,
+        }
+    }
+}
+
+impl std::fmt::Debug for ComponentProvider {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ComponentProvider").field("component", &self.component).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Provider for ComponentProvider {
+    async fn subjects(&self, input: &Map<String, Value>) -> Option<Result<Vec<Subject>, String>> {
+        self.component.subjects(input).await
+    }
+
+    async fn execute(&self, call: Cleared) -> ProviderReport {
+        let input = match serde_json::to_string(call.input().as_ref()) {
+            Ok(input) => input,
+            Err(error) => return host_error(format!("the input cannot be written as JSON: {error}")),
+        };
+        let setup = CallSetup {
+            limits: *call.tool().limits(),
+            files: call.files().cloned(),
+            roots: self.roots.clone(),
+            ledger: Arc::clone(&self.ledger),
+            progress: self.progress.clone(),
+        };
+        let GuestReport { end, usage, files, log } = self.component.call(setup, &input).await;
+        ProviderReport {
+            end: match end {
+                GuestEnd::Done(output) => ProviderEnd::Done(output),
+                GuestEnd::Failed(failure) => ProviderEnd::Failed(failure),
+                GuestEnd::Stopped(stop) => ProviderEnd::Stopped(stop),
+                GuestEnd::Trapped(trap) => ProviderEnd::Trapped(trap),
+                GuestEnd::HostError(failure) => ProviderEnd::HostError(failure),
+            },
+            usage,
+            files,
+            log,
+        }
+    }
+}
+
+fn host_error(message: String) -> ProviderReport {
+    ProviderReport {
+        end: ProviderEnd::HostError(HostFailure { message }),
+        usage: crate::model::Usage::default(),
+        files: Vec::new(),
+        log: Vec::new(),
+    }
+}

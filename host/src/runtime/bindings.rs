@@ -1,0 +1,37 @@
+//! What wasmtime generates from `wit/`, and nothing else.
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::too_many_lines,
+    clippy::allow_attributes_without_reason,
+    reason = "generated code"
+)]
+
+wasmtime::component::bindgen!({
+    path: "../wit",
+    world: "toolgate:tool/tool-guest",
+    imports: { default: trappable },
+    exports: { default: async },
+    with: {
+        "toolgate:files/files.file": crate::runtime::files::OpenedFile,
+        "toolgate:files/files.walker": crate::runtime::files::Walker,
+        "toolgate:files/files.scanner": crate::runtime::files::Scanner,
+    },
+});
+
+/// The world with the optional export.
+pub mod with_subjects {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "toolgate:tool/tool-guest-with-subjects",
+        imports: { default: trappable },
+        exports: { default: async },
+        with: {
+            "toolgate:files/files": super::toolgate::files::files,
+            "toolgate:tool/host": super::toolgate::tool::host,
+            "toolgate:tool/types": super::toolgate::tool::types,
+        },
+    });
+}

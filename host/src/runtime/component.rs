@@ -1,0 +1,230 @@
+//! Components: from bytes to something that can be called, with what it says of itself.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{Component, InstancePre};
+
+use super::bindings::toolgate::tool::types as wit;
+use super::bindings::with_subjects::ToolGuestWithSubjectsPre;
+use super::bindings::{ToolGuestPre, exports};
+use super::engine::ToolEngine;
+use super::state::State;
+use crate::model::{
+    Claim, Declaration, DeclarationError, DeclarationParts, SideEffect, SubjectField, SubjectKind,
+};
+
+/// The largest component that is compiled, bytes. Python's runtime alone has 18 MiB.
+const MAX_COMPONENT: usize = 32 << 20;
+/// The export that makes a component a tool.
+const TOOL: &str = "toolgate:tool/tool@";
+/// The optional export.
+const SUBJECTS: &str = "toolgate:tool/subjects@";
+/// What this host offers of our own packages.
+const OFFERED: [&str; 4] = ["toolgate:tool/host@0.1.", "toolgate:tool/types@0.1.", "toolgate:files/files@0.1.", "wasi:"];
+
+/// Where a component comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// Ahead-of-time compiled by this crate's build script, with the digest of the component that it was compiled from.
+    BuiltIn {
+        /// Machine code.
+        compiled: &'static [u8],
+        /// SHA-256 in hexadecimal.
+        digest: &'a str,
+    },
+    /// Bytes of a component, or of its text form.
+    Bytes(&'a [u8]),
+}
+
+/// A component that can be called.
+#[derive(Clone)]
+pub struct LoadedComponent {
+    pub(super) engine: ToolEngine,
+    pub(super) tool: ToolGuestPre<State>,
+    pub(super) subjects: Option<ToolGuestWithSubjectsPre<State>>,
+    digest: Arc<str>,
+    imports: Arc<[String]>,
+}
+
+/// Why a component cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ComponentError {
+    /// Over the size limit.
+    #[error("the component has {0} bytes, and {MAX_COMPONENT} is the most")]
+    TooLarge(usize),
+    /// A core module.
+    #[error("this is a core Wasm module, not a component: build for wasm32-wasip2, or wrap it as a component")]
+    CoreModule,
+    /// It does not validate or compile.
+    #[error("this is not a valid component: {0}")]
+    Invalid(String),
+    /// It has no tool to offer.
+    #[error("the component does not export toolgate:tool/tool, so it is not a tool")]
+    NotATool,
+    /// Built for another version of the contract.
+    #[error("the component was built for {0}, and this host has toolgate:tool 0.1")]
+    Version(String),
+    /// It imports the shell.
+    #[error("the component needs the shell, and this host offers none")]
+    NeedsShell,
+    /// It imports something that this host does not offer.
+    #[error("the component imports {0}, which this host does not offer")]
+    UnknownImport(String),
+    /// Its types are not those of the contract.
+    #[error("the component does not fit toolgate:tool 0.1: {0}")]
+    Types(String),
+    /// Its own description could not be had.
+    #[error("the component does not describe itself: {0}")]
+    Describe(String),
+    /// Its own description does not hold.
+    #[error("the component's declaration does not hold: {0}")]
+    Declaration(#[from] DeclarationError),
+}
+
+impl LoadedComponent {
+    /// Loads a component.
+    ///
+    /// # Errors
+    /// [`ComponentError`], in the words of the contract rather than of the engine.
+    pub fn load(engine: &ToolEngine, source: Source<'_>) -> Result<Self, ComponentError> {
+        let (component, digest) = match source {
+            Source::BuiltIn { compiled, digest } => (super::built_in::load(engine, compiled)?, digest.to_owned()),
+            Source::Bytes(bytes) => (compile(engine, bytes)?, sha256(bytes)),
+        };
+        let imports = imports(engine, &component)?;
+        let has_subjects = exports_of(engine, &component)?;
+        let instance = link(engine, &component)?;
+        let types = |error: wasmtime::Error| ComponentError::Types(format!("{error:#}"));
+        let subjects = match has_subjects {
+            true => Some(ToolGuestWithSubjectsPre::new(instance.clone()).map_err(types)?),
+            false => None,
+        };
+        Ok(Self {
+            engine: engine.clone(),
+            tool: ToolGuestPre::new(instance).map_err(types)?,
+            subjects,
+            digest: digest.into(),
+            imports: imports.into(),
+        })
+    }
+
+    /// SHA-256 of the component in hexadecimal.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// What it imports.
+    pub fn imports(&self) -> &[String] {
+        &self.imports
+    }
+
+    /// What it says of itself: asked in an empty sandbox, and checked.
+    ///
+    /// # Errors
+    /// It traps, takes too long, or says what cannot be.
+    pub async fn describe(&self) -> Result<Declaration, ComponentError> {
+        let said = self.ask_description().await.map_err(ComponentError::Describe)?;
+        Ok(Declaration::check(parts(said))?)
+    }
+}
+
+impl fmt::Debug for LoadedComponent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedComponent").field("digest", &self.digest).finish_non_exhaustive()
+    }
+}
+
+fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentError> {
+    if bytes.len() > MAX_COMPONENT {
+        return Err(ComponentError::TooLarge(bytes.len()));
+    }
+    if bytes.get(..8) == Some(b"\0asm\x01\0\0\0") {
+        return Err(ComponentError::CoreModule);
+    }
+    Component::new(engine.engine(), bytes).map_err(|error| ComponentError::Invalid(format!("{error:#}")))
+}
+
+/// The imports, all of which this host offers.
+fn imports(engine: &ToolEngine, component: &Component) -> Result<Vec<String>, ComponentError> {
+    let component_type = component.component_type();
+    let imports: Vec<String> = component_type.imports(engine.engine()).map(|(name, _)| name.to_owned()).collect();
+    for name in &imports {
+        if name.starts_with("toolgate:shell/") {
+            return Err(ComponentError::NeedsShell);
+        }
+        if !OFFERED.iter().any(|offered| name.starts_with(offered)) {
+            return Err(ComponentError::UnknownImport(name.clone()));
+        }
+    }
+    Ok(imports)
+}
+
+/// Whether it exports `subjects`; an error if it does not export a tool of our version.
+fn exports_of(engine: &ToolEngine, component: &Component) -> Result<bool, ComponentError> {
+    let component_type = component.component_type();
+    let mut tool = None;
+    let mut subjects = false;
+    for (name, item) in component_type.exports(engine.engine()) {
+        let is_instance = matches!(item.ty, ComponentItem::ComponentInstance(_));
+        if name.starts_with(TOOL) && is_instance {
+            tool = Some(name.to_owned());
+        }
+        subjects |= name.starts_with(SUBJECTS) && is_instance;
+    }
+    match tool {
+        None => Err(ComponentError::NotATool),
+        Some(name) if name.starts_with("toolgate:tool/tool@0.1.") => Ok(subjects),
+        Some(name) => Err(ComponentError::Version(name)),
+    }
+}
+
+fn link(engine: &ToolEngine, component: &Component) -> Result<InstancePre<State>, ComponentError> {
+    engine
+        .linker()
+        .instantiate_pre(component)
+        .map_err(|error| ComponentError::Types(format!("{error:#}")))
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parts(said: exports::toolgate::tool::tool::Declaration) -> DeclarationParts {
+    DeclarationParts {
+        name: said.name,
+        description: said.description,
+        input_schema: said.input_schema,
+        output_schema: said.output_schema,
+        claim: Claim {
+            level: match said.side_effect {
+                wit::SideEffect::ReadOnly => SideEffect::ReadOnly,
+                wit::SideEffect::Mutating => SideEffect::Mutating,
+            },
+            destructive: said.destructive,
+            idempotent: said.idempotent,
+            open_world: said.open_world,
+            exclusive: said.exclusive,
+        },
+        subject: said.subject.map(|subject| SubjectField {
+            kind: subject_kind(subject.kind),
+            field: subject.field,
+        }),
+        capabilities: said
+            .capabilities
+            .into_iter()
+            .map(|asked| (asked.kind, asked.target, asked.reason, asked.optional))
+            .collect(),
+        annotations: said.annotations,
+    }
+}
+
+pub(super) fn subject_kind(kind: wit::SubjectKind) -> SubjectKind {
+    match kind {
+        wit::SubjectKind::Command => SubjectKind::Command,
+        wit::SubjectKind::Path => SubjectKind::Path,
+        wit::SubjectKind::Url => SubjectKind::Url,
+    }
+}

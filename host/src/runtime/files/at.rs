@@ -1,0 +1,168 @@
+//! Places below a directory handle, as `wasi:filesystem` names them.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::{FileType, OFlags};
+
+use super::error::{Code, FileError};
+use super::open::Opened;
+use super::real_path::real_path;
+use super::view::{FileView, Located};
+use crate::policy::{Access, fold};
+
+/// A path below a directory handle, not looked at yet.
+#[derive(Debug)]
+pub(in crate::runtime) struct AtPath {
+    path: PathBuf,
+}
+
+/// A directory handle and a name in it, judged.
+#[derive(Debug)]
+pub(in crate::runtime) struct Place {
+    dir: Dir,
+    name: OsString,
+}
+
+impl Place {
+    pub(in crate::runtime) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    pub(in crate::runtime) fn name(&self) -> String {
+        self.name.to_string_lossy().into_owned()
+    }
+}
+
+/// How something should be opened.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "the flags of one WASI call, each independent")]
+pub(in crate::runtime) struct OpenWish {
+    pub(in crate::runtime) follow: bool,
+    pub(in crate::runtime) write: bool,
+    pub(in crate::runtime) create: bool,
+    pub(in crate::runtime) exclusive: bool,
+    pub(in crate::runtime) truncate: bool,
+}
+
+impl OpenWish {
+    /// Whether it asks for more than reading.
+    pub(in crate::runtime) fn changes(self) -> bool {
+        self.write || self.create || self.truncate
+    }
+}
+
+impl FileView {
+    /// A path below a directory handle. It cannot leave the directory.
+    pub(in crate::runtime) fn at(&self, dir: &File, path: &str) -> Result<AtPath, FileError> {
+        let asked = Path::new(path);
+        let base = real_path(dir).map_err(|error| FileError::io(asked, &error))?;
+        let absolute = fold(&base, asked);
+        let outside = asked.is_absolute() || !absolute.starts_with(&base);
+        if outside {
+            return Err(FileError::new(Code::Refused, format!("'{path}' leads out of its directory.")));
+        }
+        Ok(AtPath { path: absolute })
+    }
+
+    /// Opens what a guest asks for, judged.
+    pub(in crate::runtime) fn open_wish(&mut self, at: &AtPath, wish: OpenWish) -> Result<Opened, FileError> {
+        let opened = if wish.changes() {
+            self.open_changing(at, wish)?
+        } else if wish.follow {
+            self.open(&at.path)?
+        } else {
+            let located = self.locate(Access::Read, &at.path)?;
+            let file = super::open::open_at(&located, FollowSymlinks::No);
+            let file = file.map_err(|error| FileError::io(&at.path, &error))?;
+            self.judged(Access::Read, &at.path, file)?
+        };
+        match opened.file_type() {
+            FileType::RegularFile | FileType::Directory => Ok(opened),
+            _ => Err(FileError::not_regular(&at.path)),
+        }
+    }
+
+    /// Opens for writing. A link at the end is never followed, and nothing is truncated before the handle is judged.
+    fn open_changing(&mut self, at: &AtPath, wish: OpenWish) -> Result<Opened, FileError> {
+        let place = self.place(Access::Write, &at.path, false)?;
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).follow(FollowSymlinks::No);
+        options.create(wish.create && !wish.exclusive).create_new(wish.create && wish.exclusive);
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
+        let failed = |error: io::Error| FileError::io(&at.path, &error);
+        let file = place.dir.open_with(&place.name, &options).map_err(failed)?.into_std();
+        let opened = self.judged(Access::Write, &at.path, file)?;
+        if wish.truncate && opened.file_type() == FileType::RegularFile {
+            opened.file.set_len(0).map_err(failed)?;
+        }
+        Ok(opened)
+    }
+
+    /// The place of something that is only looked at.
+    pub(in crate::runtime) fn seen(&self, at: &AtPath, follow: bool) -> Result<Place, FileError> {
+        self.place(Access::Read, &at.path, follow)
+    }
+
+    /// Makes, removes or changes one entry of a directory.
+    pub(in crate::runtime) fn change(
+        &mut self,
+        at: &AtPath,
+        act: impl FnOnce(&Dir, &Path) -> io::Result<()>,
+    ) -> Result<Place, FileError> {
+        let place = self.place(Access::Write, &at.path, false)?;
+        act(&place.dir, Path::new(&place.name)).map_err(|error| FileError::io(&at.path, &error))?;
+        self.used(Access::Write, &at.path, &at.path);
+        Ok(place)
+    }
+
+    /// Renames. Both names are written; the old one is read.
+    pub(in crate::runtime) fn rename(&mut self, from: &AtPath, to: &AtPath) -> Result<(), FileError> {
+        self.place(Access::Read, &from.path, false)?;
+        let old = self.place(Access::Write, &from.path, false)?;
+        let new = self.place(Access::Write, &to.path, false)?;
+        let renamed = old.dir.rename(&old.name, &new.dir, &new.name);
+        renamed.map_err(|error| FileError::io(&to.path, &error))?;
+        self.used(Access::Write, &from.path, &to.path);
+        Ok(())
+    }
+
+    /// The resolved path of a directory that is about to be listed.
+    pub(in crate::runtime) fn listed_directory(&self, dir: &File) -> Result<PathBuf, FileError> {
+        let real = real_path(dir).map_err(|error| FileError::io(Path::new("."), &error))?;
+        self.judge_opened(Access::Read, &real, &real, None)?;
+        Ok(real)
+    }
+
+    /// Whether a listing may show this path.
+    pub(in crate::runtime) fn shows(&self, path: &Path) -> bool {
+        self.judge().is_ok_and(|judge| judge.shows(path))
+    }
+
+    /// The directory of a path, opened, with the name in it; the two together judged.
+    fn place(&self, access: Access, path: &Path, follow: bool) -> Result<Place, FileError> {
+        let mut located = self.locate(access, path)?;
+        if follow {
+            located = self.resolve_links(located)?;
+        }
+        let failed = |error: io::Error| FileError::io(path, &error);
+        let Located { dir, below, .. } = &located;
+        let (parent, name) = match below.components().next_back() {
+            Some(Component::Normal(name)) => (below.parent().unwrap_or(Path::new("")), name.to_owned()),
+            _ => (Path::new(""), OsString::from(".")),
+        };
+        let dir = match parent.as_os_str().is_empty() {
+            true => dir.try_clone(),
+            false => dir.open_dir(parent),
+        };
+        let dir = dir.map_err(failed)?;
+        let real = fold(&real_path(&dir).map_err(failed)?, Path::new(&name));
+        self.judge_opened(access, path, &real, None)?;
+        Ok(Place { dir, name })
+    }
+}

@@ -1,0 +1,322 @@
+//! Writing in one step: the target holds all the old bytes or all the new ones, whatever happens in between.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
+
+use super::error::{Code, FileError};
+use super::open::open_at;
+use super::real_path::real_path;
+use super::view::{FileView, Located};
+use crate::policy::Access;
+
+/// Bytes written between two looks at the deadline.
+const STEP: usize = 1 << 20;
+
+/// What the target must be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// Anything that has not changed since the session read it.
+    Any,
+    /// Not there.
+    Absent,
+    /// Holding exactly these bytes.
+    Matches(u128),
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// The resolved path.
+    pub path: PathBuf,
+    /// No file was there before.
+    pub created: bool,
+}
+
+/// The file that will be replaced.
+struct Old {
+    metadata: std::fs::Metadata,
+    fingerprint: Option<u128>,
+}
+
+/// The place of the target: its directory, and its name there.
+struct Target {
+    dir: Dir,
+    name: OsString,
+    real: PathBuf,
+    made: MadeParents,
+}
+
+impl FileView {
+    /// See `replace` in `wit/deps/files/files.wit`.
+    pub(in crate::runtime) fn replace(
+        &mut self,
+        text: &str,
+        condition: Condition,
+        data: &[u8],
+    ) -> Result<Replaced, FileError> {
+        let path = self.absolute(text)?;
+        let located = self.locate(Access::Write, &path)?;
+        let located = self.resolve_links(located)?;
+        self.judge_opened(Access::Write, &path, &located.path, None)?;
+        let mut target = self.target(&path, &located)?;
+        let old = self.old(&path, &target, condition)?;
+        let temporary = self.write_temporary(&path, &target.dir, old.as_ref(), data)?;
+        self.unchanged(&path, &target, old.as_ref())?;
+        self.in_time()?;
+        temporary.rename(&target, old.is_none()).map_err(|error| FileError::io(&path, &error))?;
+        target.made.keep();
+        self.ledger.record(&target.real, self.ledger.fingerprint(data));
+        self.used(Access::Write, &path, &target.real);
+        Ok(Replaced {
+            path: target.real,
+            created: old.is_none(),
+        })
+    }
+
+    /// Opens the target's directory, making it where it is missing, and judges the target by the directory's handle.
+    fn target(&self, path: &Path, located: &Located) -> Result<Target, FileError> {
+        let name = match (located.below.file_name(), located.below.as_os_str() == ".") {
+            (Some(name), false) => name.to_owned(),
+            _ => return Err(FileError::is_directory(path)),
+        };
+        let parent = located.below.parent().unwrap_or(Path::new(""));
+        let (dir, made) = self.open_parents(path, located, parent)?;
+        let real = real_path(&dir).map_err(|error| FileError::io(path, &error))?.join(&name);
+        self.judge_opened(Access::Write, path, &real, None)?;
+        Ok(Target { dir, name, real, made })
+    }
+
+    fn open_parents(&self, path: &Path, located: &Located, parent: &Path) -> Result<(Dir, MadeParents), FileError> {
+        let failed = |error: io::Error| FileError::io(path, &error);
+        let mut made = MadeParents::default();
+        let mut dir = located.dir.try_clone().map_err(failed)?;
+        for component in parent.components() {
+            let name = component.as_os_str();
+            let next = match dir.open_dir_nofollow(name) {
+                Ok(next) => next,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let real = real_path(&dir).map_err(failed)?.join(name);
+                    self.judge_opened(Access::Write, path, &real, None)?;
+                    dir.create_dir(name).map_err(failed)?;
+                    made.made.push((dir.try_clone().map_err(failed)?, name.to_owned()));
+                    dir.open_dir_nofollow(name).map_err(failed)?
+                }
+                Err(error) => return Err(failed(error)),
+            };
+            dir = next;
+        }
+        Ok((dir, made))
+    }
+
+    /// What is at the target now, if anything, as long as it may be replaced.
+    fn old(&self, path: &Path, target: &Target, condition: Condition) -> Result<Option<Old>, FileError> {
+        let file = match open_existing(target) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return match condition {
+                    Condition::Matches(_) => Err(changed(path)),
+                    Condition::Any | Condition::Absent => Ok(None),
+                };
+            }
+            Err(error) => return Err(FileError::io(path, &error)),
+        };
+        let stat = rustix::fs::fstat(&file).map_err(|error| FileError::io(path, &error.into()))?;
+        self.judge_opened(Access::Write, path, &target.real, Some(&stat))?;
+        let metadata = file.metadata().map_err(|error| FileError::io(path, &error))?;
+        if metadata.is_dir() {
+            return Err(FileError::is_directory(path));
+        }
+        if !metadata.is_file() {
+            return Err(FileError::not_regular(path));
+        }
+        if condition == Condition::Absent {
+            return Err(FileError::new(Code::Exists, format!("'{}' exists already.", path.display())));
+        }
+        if metadata.permissions().mode() & 0o222 == 0 {
+            let message = format!("'{}' is read-only: its mode lets nobody write it.", path.display());
+            return Err(FileError::new(Code::ReadOnly, message));
+        }
+        let expected = match condition {
+            Condition::Matches(fingerprint) => Some(fingerprint),
+            Condition::Any | Condition::Absent => self.ledger.last(&target.real),
+        };
+        if let Some(expected) = expected
+            && self.fingerprint_of(path, &file)? != expected
+        {
+            return Err(changed(path));
+        }
+        Ok(Some(Old {
+            metadata,
+            fingerprint: expected,
+        }))
+    }
+
+    fn fingerprint_of(&self, path: &Path, mut file: &std::fs::File) -> Result<u128, FileError> {
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| FileError::io(path, &error))?;
+        Ok(self.ledger.fingerprint(&bytes))
+    }
+
+    fn write_temporary(
+        &self,
+        path: &Path,
+        dir: &Dir,
+        old: Option<&Old>,
+        data: &[u8],
+    ) -> Result<Temporary, FileError> {
+        let failed = |error: io::Error| FileError::io(path, &error);
+        let mut temporary = Temporary::create(dir, old.is_none()).map_err(failed)?;
+        for step in data.chunks(STEP) {
+            self.in_time()?;
+            temporary.file.write_all(step).map_err(failed)?;
+        }
+        if let Some(old) = old {
+            temporary.keep_owner_and_mode(&old.metadata).map_err(failed)?;
+        }
+        temporary.file.sync_all().map_err(failed)?;
+        Ok(temporary)
+    }
+
+    /// Looks once more, right before the rename.
+    fn unchanged(&self, path: &Path, target: &Target, old: Option<&Old>) -> Result<(), FileError> {
+        let now = open_existing(target);
+        match (old, now) {
+            (None, _) => Ok(()),
+            (Some(old), Ok(file)) => {
+                let metadata = file.metadata().map_err(|error| FileError::io(path, &error))?;
+                let untouched = same_state(&old.metadata, &metadata);
+                match old.fingerprint {
+                    _ if untouched => Ok(()),
+                    Some(expected) if self.fingerprint_of(path, &file)? == expected => Ok(()),
+                    Some(_) => Err(changed(path)),
+                    None => Ok(()),
+                }
+            }
+            (Some(_), Err(_)) => Err(changed(path)),
+        }
+    }
+}
+
+fn changed(path: &Path) -> FileError {
+    let message = format!("'{}' changed since it was read. Read it again first.", path.display());
+    FileError::new(Code::Changed, message)
+}
+
+/// The change time cannot be set by a program, so equal ones mean that nothing was written.
+fn same_state(old: &std::fs::Metadata, new: &std::fs::Metadata) -> bool {
+    let state = |metadata: &std::fs::Metadata| {
+        (metadata.dev(), metadata.ino(), metadata.size(), metadata.ctime(), metadata.ctime_nsec())
+    };
+    state(old) == state(new)
+}
+
+fn open_existing(target: &Target) -> io::Result<std::fs::File> {
+    let located = Located {
+        dir: Arc::new(target.dir.try_clone()?),
+        below: PathBuf::from(&target.name),
+        path: target.real.clone(),
+    };
+    open_at(&located, FollowSymlinks::No)
+}
+
+/// A temporary file, removed again unless it was renamed.
+struct Temporary {
+    dir: Dir,
+    name: OsString,
+    file: std::fs::File,
+    renamed: bool,
+}
+
+impl Temporary {
+    /// A new target gets what the process's umask leaves of 0666; one that takes an old file's place starts closed.
+    fn create(dir: &Dir, new: bool) -> io::Result<Self> {
+        let name = OsString::from(format!(".toolgate-{}.tmp", uuid::Uuid::new_v4().simple()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).follow(FollowSymlinks::No);
+        options.mode(if new { 0o666 } else { 0o600 });
+        let file = dir.open_with(&name, &options)?.into_std();
+        Ok(Self {
+            dir: dir.try_clone()?,
+            name,
+            file,
+            renamed: false,
+        })
+    }
+
+    fn keep_owner_and_mode(&self, old: &std::fs::Metadata) -> io::Result<()> {
+        let own = self.file.metadata()?;
+        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+            std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid()))?;
+        }
+        self.file.set_permissions(std::fs::Permissions::from_mode(old.mode() & 0o7777))
+    }
+
+    fn rename(mut self, target: &Target, new: bool) -> io::Result<()> {
+        if new {
+            rename_new(&self.dir, &self.name, &target.dir, &target.name)?;
+        } else {
+            self.dir.rename(&self.name, &target.dir, &target.name)?;
+        }
+        self.renamed = true;
+        // The data is on disk and the name is in place; a directory that cannot be synced loses neither.
+        if let Ok(dir) = target.dir.open(".") {
+            let synced = dir.sync_all();
+            if let Err(error) = synced {
+                tracing::debug!("a directory could not be synced: {error}");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.renamed
+            && let Err(error) = self.dir.remove_file(&self.name)
+        {
+            tracing::error!("a temporary file could not be removed: {error}");
+        }
+    }
+}
+
+/// Renames onto a name that must be free.
+#[cfg(target_os = "linux")]
+fn rename_new(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    rustix::fs::renameat_with(from, old, to, new, rustix::fs::RenameFlags::NOREPLACE).map_err(io::Error::from)
+}
+
+/// Renames onto a name that must be free: a hard link is refused where the name is taken.
+#[cfg(not(target_os = "linux"))]
+fn rename_new(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
+    from.hard_link(old, to, new)?;
+    from.remove_file(old)
+}
+
+/// Directories that were made for the target, removed again unless the write came to an end.
+#[derive(Default)]
+struct MadeParents {
+    made: Vec<(Dir, OsString)>,
+}
+
+impl MadeParents {
+    fn keep(&mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for MadeParents {
+    fn drop(&mut self) {
+        for (dir, name) in self.made.drain(..).rev() {
+            // Somebody may have put something into it meanwhile: then it stays.
+            if let Err(error) = dir.remove_dir(&name) {
+                tracing::debug!("a directory made for a failed write stays: {error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Instances: one store, one instance, one call, then gone.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+use wasmtime::{Store, UpdateDeadline};
+
+use super::bindings::exports::toolgate::tool::tool as exported;
+use super::bindings::toolgate::tool::types as wit;
+use super::component::{LoadedComponent, subject_kind};
+use super::files::{FileView, ReadLedger, RootDirs};
+use super::state::{ProgressSink, State};
+use super::trap::{DeadlineStruck, end_of};
+use crate::model::{
+    Content, FileUse, HostFailure, Limits, Stop, Subject, ToolFailure, ToolOutput, Trap, Usage,
+};
+use crate::policy::FileGrant;
+
+/// The most bytes that one guest hands to the host at once: a result, or a file to write.
+const MAX_TRANSFER: usize = 72 << 20;
+/// The most bytes of a result.
+const MAX_RESULT: usize = 32 << 20;
+/// The most handles that a guest holds.
+const MAX_HANDLES: usize = 10_000;
+/// Bounds for what runs before a decision: `describe` and `subjects`.
+const EMPTY_SANDBOX_TIME: Duration = Duration::from_secs(5);
+const EMPTY_SANDBOX_FUEL: u64 = 5_000_000_000;
+
+/// What a call is given.
+pub struct CallSetup {
+    /// Its bounds.
+    pub limits: Limits,
+    /// Its files.
+    pub files: Option<FileGrant>,
+    /// The opened roots.
+    pub roots: RootDirs,
+    /// What the session has read.
+    pub ledger: Arc<ReadLedger>,
+    /// Where progress goes.
+    pub progress: Option<ProgressSink>,
+}
+
+impl std::fmt::Debug for CallSetup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallSetup").field("limits", &self.limits).field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+/// How a guest ended.
+#[derive(Debug)]
+pub enum GuestEnd {
+    /// It gave a result.
+    Done(ToolOutput),
+    /// It said no.
+    Failed(ToolFailure),
+    /// A bound ended it.
+    Stopped(Stop),
+    /// It died.
+    Trapped(Trap),
+    /// The host failed.
+    HostError(HostFailure),
+}
+
+/// The end and what it took.
+#[derive(Debug)]
+pub struct GuestReport {
+    /// How it ended.
+    pub end: GuestEnd,
+    /// Fuel and memory.
+    pub usage: Usage,
+    /// Files that were touched.
+    pub files: Vec<FileUse>,
+    /// What was logged.
+    pub log: Vec<String>,
+}
+
+impl LoadedComponent {
+    /// Runs one call in a fresh instance. Dropping the future ends the guest wherever it is.
+    pub async fn call(&self, setup: CallSetup, input: &str) -> GuestReport {
+        let limits = setup.limits;
+        let deadline = Instant::now() + limits.timeout.duration();
+        let files = FileView::new(setup.files, setup.roots, setup.ledger, deadline);
+        let mut store = self.store(State::new(files, limits.memory.bytes(), deadline, setup.progress), limits.fuel.units());
+        let ran = timeout(limits.timeout.duration(), self.run(&mut store, input)).await;
+        let end = match ran {
+            Err(_) => GuestEnd::Stopped(Stop::WallClock {
+                limit: limits.timeout.duration(),
+            }),
+            Ok(Err(error)) => end_of(&error, store.data(), &limits),
+            Ok(Ok(answer)) => answered(answer),
+        };
+        let left = store.get_fuel().unwrap_or(0);
+        let state = store.data_mut();
+        GuestReport {
+            end,
+            usage: Usage {
+                fuel: limits.fuel.units().saturating_sub(left),
+                memory: state.limiter.high_water(),
+                wall: Duration::ZERO,
+            },
+            files: state.files.take_uses(),
+            log: state.log.take(),
+        }
+    }
+
+    async fn run(
+        &self,
+        store: &mut Store<State>,
+        input: &str,
+    ) -> wasmtime::Result<Result<wit::Output, wit::ToolError>> {
+        let tool = self.tool.instantiate_async(&mut *store).await?;
+        tool.toolgate_tool_tool().call_call(store, input).await
+    }
+
+    /// The component's own words, from an empty sandbox.
+    pub(super) async fn ask_description(&self) -> Result<exported::Declaration, String> {
+        let mut store = self.empty_sandbox();
+        let asked = async {
+            let tool = self.tool.instantiate_async(&mut store).await?;
+            tool.toolgate_tool_tool().call_describe(&mut store).await
+        };
+        within(asked).await
+    }
+
+    /// The subjects that the component computes, if it does; its refusal is the inner error.
+    ///
+    /// # Errors
+    /// The export traps or takes too long.
+    pub async fn subjects(&self, input: &Map<String, Value>) -> Option<Result<Vec<Subject>, String>> {
+        let subjects = self.subjects.as_ref()?;
+        let input = Value::Object(input.clone()).to_string();
+        let mut store = self.empty_sandbox();
+        let asked = async {
+            let tool = subjects.instantiate_async(&mut store).await?;
+            tool.toolgate_tool_subjects().call_subjects(&mut store, &input).await
+        };
+        let answer = match within(asked).await {
+            Ok(answer) => answer,
+            Err(what) => return Some(Err(format!("its subjects could not be had: {what}"))),
+        };
+        let subject = |subject: super::bindings::with_subjects::exports::toolgate::tool::subjects::ResolvedSubject| {
+            Subject {
+                kind: subject_kind(subject.kind),
+                value: subject.value,
+            }
+        };
+        Some(answer.map(|subjects| subjects.into_iter().map(subject).collect()))
+    }
+
+    fn empty_sandbox(&self) -> Store<State> {
+        let deadline = Instant::now() + EMPTY_SANDBOX_TIME;
+        let files = FileView::new(None, RootDirs::default(), Arc::new(ReadLedger::new()), deadline);
+        let limits = Limits::default();
+        self.store(State::new(files, limits.memory.bytes(), deadline, None), EMPTY_SANDBOX_FUEL)
+    }
+
+    fn store(&self, state: State, fuel: u64) -> Store<State> {
+        let deadline = state.deadline;
+        let mut store = Store::new(self.engine.engine(), state);
+        store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(MAX_TRANSFER);
+        store.set_max_component_handles(MAX_HANDLES);
+        // The engine has fuel switched on; a store without any traps at its first instruction.
+        if let Err(error) = store.set_fuel(fuel) {
+            tracing::error!("fuel cannot be set: {error:#}");
+        }
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(move |_| {
+            if Instant::now() >= deadline {
+                Err(DeadlineStruck.into())
+            } else {
+                Ok(UpdateDeadline::Yield(1))
+            }
+        });
+        store
+    }
+}
+
+async fn within<T>(asked: impl Future<Output = wasmtime::Result<T>>) -> Result<T, String> {
+    match timeout(EMPTY_SANDBOX_TIME, asked).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(match error.downcast_ref::<wasmtime::Trap>() {
+            Some(trap) => trap.to_string(),
+            None => format!("{error:#}"),
+        }),
+        Err(_) => Err(format!("it took more than {} s", EMPTY_SANDBOX_TIME.as_secs())),
+    }
+}
+
+fn answered(answer: Result<wit::Output, wit::ToolError>) -> GuestEnd {
+    match answer {
+        Ok(output) if output_size(&output) > MAX_RESULT => GuestEnd::Stopped(Stop::ResultSize { limit: MAX_RESULT }),
+        Ok(output) => done(output),
+        Err(error) => GuestEnd::Failed(failure(error)),
+    }
+}
+
+fn output_size(output: &wit::Output) -> usize {
+    let parts = output.content.iter().map(|part| match part {
+        wit::Content::Text(text) => text.len(),
+        wit::Content::Blob(blob) => blob.data.len(),
+        wit::Content::Link(link) => link.uri.len() + link.name.len(),
+    });
+    parts.sum::<usize>() + output.structured.as_ref().map_or(0, String::len)
+}
+
+fn done(output: wit::Output) -> GuestEnd {
+    let structured = match output.structured.as_deref().map(serde_json::from_str).transpose() {
+        Ok(structured) => structured,
+        Err(error) => {
+            return GuestEnd::Failed(ToolFailure {
+                kind: "failed".to_owned(),
+                message: format!("The tool gave a structured result that is not JSON: {error}."),
+            });
+        }
+    };
+    let content = output.content.into_iter().map(|part| match part {
+        wit::Content::Text(text) => Content::Text { text },
+        wit::Content::Blob(blob) => Content::Blob {
+            mime: blob.mime,
+            uri: blob.uri,
+            data: blob.data,
+        },
+        wit::Content::Link(link) => Content::Link {
+            uri: link.uri,
+            name: link.name,
+            mime: link.mime,
+        },
+    });
+    GuestEnd::Done(ToolOutput {
+        content: content.collect(),
+        structured,
+        capped: false,
+    })
+}
+
+fn failure(error: wit::ToolError) -> ToolFailure {
+    let (kind, message) = match error {
+        wit::ToolError::InvalidInput(violations) => ("invalid-input".to_owned(), violations.join("\n")),
+        wit::ToolError::Denied(message) => ("denied".to_owned(), message),
+        wit::ToolError::NotFound(message) => ("not-found".to_owned(), message),
+        wit::ToolError::Cancelled => ("cancelled".to_owned(), "The tool stopped because it was asked to.".to_owned()),
+        wit::ToolError::Failed(message) => ("failed".to_owned(), message),
+        wit::ToolError::Other((kind, message)) => (kind.chars().take(64).collect(), message),
+    };
+    ToolFailure { kind, message }
+}

@@ -1,0 +1,29 @@
+//! What a component can import. Everything is always linked; what a call reaches through it is its grant.
+
+use wasmtime::Engine;
+use wasmtime::component::{HasData, Linker};
+use wasmtime_wasi::p2::bindings::filesystem;
+
+use super::bindings::toolgate;
+use super::state::State;
+use super::wasi_door::GuardedFilesystem;
+
+/// The state itself, as the data of our own interfaces.
+pub(super) struct Own;
+
+impl HasData for Own {
+    type Data<'a> = &'a mut State;
+}
+
+pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
+    linker.allow_shadowing(true);
+    filesystem::preopens::add_to_linker::<State, GuardedFilesystem>(&mut linker, GuardedFilesystem::view)?;
+    filesystem::types::add_to_linker::<State, GuardedFilesystem>(&mut linker, GuardedFilesystem::view)?;
+    linker.allow_shadowing(false);
+    toolgate::tool::host::add_to_linker::<State, Own>(&mut linker, |state| state)?;
+    toolgate::files::files::add_to_linker::<State, Own>(&mut linker, |state| state)?;
+    Ok(linker)
+}

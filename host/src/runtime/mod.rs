@@ -1,0 +1,26 @@
+//! The Wasm runtime: components in, results out.
+//!
+//! Owns wasmtime: engine, linker, stores, bounds, the guarded files behind both doors (`wasi:filesystem` and
+//! `toolgate:files`). A fresh store and instance for every call, dropped at its end. Never contains a gate, a rule, or
+//! anything that decides who may call what: it keeps to the grant it is handed.
+
+mod bindings;
+mod built_in;
+mod component;
+mod engine;
+pub mod files;
+mod files_door;
+mod guest_log;
+mod host_door;
+mod instance;
+mod limiter;
+mod linker;
+mod state;
+mod trap;
+mod tuning;
+mod wasi_door;
+
+pub use component::{ComponentError, LoadedComponent, Source};
+pub use engine::{EngineError, ToolEngine};
+pub use instance::{CallSetup, GuestEnd, GuestReport};
+pub use state::ProgressSink;

@@ -1,0 +1,114 @@
+//! The state of one store: everything one call can reach.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wasmtime::component::ResourceTable;
+use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView};
+
+use super::files::FileView;
+use super::guest_log::GuestLog;
+use super::limiter::Limiter;
+use super::wasi_door::Listings;
+
+/// The most handles of one call.
+const MAX_HANDLES: usize = 10_000;
+/// The most random bytes of one request.
+const MAX_RANDOM: u64 = 1 << 20;
+/// The largest HTTP header block.
+const MAX_FIELDS: usize = 32 << 10;
+
+pub(super) struct State {
+    wasi: WasiCtx,
+    http: WasiHttpCtx,
+    no_network: NoNetwork,
+    pub(super) table: ResourceTable,
+    pub(super) limiter: Limiter,
+    pub(super) log: GuestLog,
+    pub(super) files: FileView,
+    listings: Listings,
+    pub(super) deadline: Instant,
+    pub(super) progress: Option<ProgressSink>,
+}
+
+/// Where progress goes: done, total, message.
+pub type ProgressSink = Arc<dyn Fn(u32, Option<u32>, &str) + Send + Sync>;
+
+impl State {
+    pub(super) fn new(files: FileView, memory: usize, deadline: Instant, progress: Option<ProgressSink>) -> Self {
+        let log = GuestLog::default();
+        let wasi = WasiCtx::builder()
+            .stdout(log.stream("stdout"))
+            .stderr(log.stream("stderr"))
+            .allow_tcp(false)
+            .allow_udp(false)
+            .allow_blocking_current_thread(true)
+            .max_random_size(MAX_RANDOM)
+            .build();
+        let mut http = WasiHttpCtx::new();
+        http.set_field_size_limit(MAX_FIELDS);
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(MAX_HANDLES);
+        Self {
+            wasi,
+            http,
+            no_network: NoNetwork,
+            table,
+            limiter: Limiter::new(memory),
+            log,
+            files,
+            listings: Listings::new(),
+            deadline,
+            progress,
+        }
+    }
+}
+
+impl State {
+    /// What the door `wasi:filesystem` works on.
+    pub(super) fn filesystem_parts(&mut self) -> (WasiFilesystemCtxView<'_>, &mut FileView, &mut Listings) {
+        let view = WasiFilesystemCtxView {
+            ctx: self.wasi.filesystem(),
+            table: &mut self.table,
+        };
+        (view, &mut self.files, &mut self.listings)
+    }
+}
+
+impl WasiView for State {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl WasiHttpView for State {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView {
+            hooks: &mut self.no_network,
+            table: &mut self.table,
+            ctx: &mut self.http,
+        }
+    }
+}
+
+/// wasi:http is always linked, so that components that import it load; without a grant every request is denied.
+struct NoNetwork;
+
+type HttpResult<T> = Result<T, wasmtime_wasi_http::Error>;
+type Driver = Box<dyn Future<Output = HttpResult<()>> + Send>;
+
+impl WasiHttpHooks for NoNetwork {
+    fn send_request(
+        &mut self,
+        _request: http::Request<WasiBody>,
+        _options: Option<RequestOptions>,
+        _body: Driver,
+    ) -> Box<dyn Future<Output = wasmtime_wasi_http::Result<(http::Response<WasiBody>, Driver)>> + Send> {
+        Box::new(async { Err(wasmtime_wasi_http::Error::HttpRequestDenied) })
+    }
+}

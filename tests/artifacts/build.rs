@@ -1,0 +1,50 @@
+//! Builds the test guests and the SDK's examples, and writes them down: one constant each, and a macro over all of the
+//! test guests, so that a guest without a test does not compile.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Examples of the guest SDK.
+const SDK_EXAMPLES: [&str; 2] = ["word_count", "same_file"];
+
+fn main() -> Result<(), String> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .ok_or("this crate stands in tests/ of the workspace")?;
+    let guests = names(&workspace.join("tests/guests/examples"))?;
+    let selection = ["-p", "toolgate-test-guests", "-p", "toolgate-guest", "--examples"];
+    let built = toolgate_guest_build::build(workspace, &selection, &["tests/guests"])?.join("examples");
+    let mut code = String::new();
+    for name in guests.iter().map(String::as_str).chain(SDK_EXAMPLES) {
+        let wasm = built.join(format!("{name}.wasm")).display().to_string();
+        let constant = name.to_uppercase();
+        writeln!(code, "/// `{name}`.\npub const {constant}: &[u8] = include_bytes!({wasm:?});").map_err(text)?;
+    }
+    code.push_str("/// Calls a macro for each test guest.\n#[macro_export]\nmacro_rules! foreach_guest {\n    ($m:ident) => {\n");
+    for name in &guests {
+        writeln!(code, "        $m!({name});").map_err(text)?;
+    }
+    code.push_str("    };\n}\n");
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    fs::write(out.join("artifacts.rs"), code).map_err(text)
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(text)? {
+        let path = entry.map_err(text)?.path();
+        if path.extension().is_some_and(|extension| extension == "rs")
+            && let Some(stem) = path.file_stem()
+        {
+            names.push(stem.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,2 @@
+//! The sandbox: for every promise a guest that tries to break it, beside an innocent neighbour.
+
