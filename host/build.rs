@@ -17,7 +17,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for tool in toolgate_builtin::COMPONENTS {
         let file = out.join(format!("{}.cwasm", tool.name));
         std::fs::write(&file, engine.precompile_component(tool.wasm)?)?;
-        let digest: String = Sha256::digest(tool.wasm).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: String = Sha256::digest(tool.wasm)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         writeln!(
             constants,
             "    BuiltIn {{ name: {:?}, digest: {digest:?}, compiled: include_bytes!({:?}) }},",

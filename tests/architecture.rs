@@ -18,12 +18,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("spill", &["model", "gate"]),
     (
         "error",
-        &["config", "gate", "hooks", "journal", "model", "policy", "runtime"],
+        &[
+            "config", "gate", "hooks", "journal", "model", "policy", "runtime",
+        ],
     ),
     (
         "host",
         &[
-            "approval", "config", "error", "gate", "hooks", "journal", "model", "policy", "provider", "runtime", "spill",
+            "approval", "config", "error", "gate", "hooks", "journal", "model", "policy",
+            "provider", "runtime", "spill",
         ],
     ),
     ("lib", &[]),
@@ -36,13 +39,20 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const MAX_LINES: usize = 500;
 
 fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("the workspace")
+        .to_owned()
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        if path.is_dir() && path.file_name().is_some_and(|name| name != "target" && name != ".git") {
+        if path.is_dir()
+            && path
+                .file_name()
+                .is_some_and(|name| name != "target" && name != ".git")
+        {
             sources(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
@@ -66,7 +76,9 @@ fn imported(line: &str) -> Vec<String> {
         .filter(|(at, _)| !code[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
         .map(|(at, _)| {
             let rest = &code[at + "crate::".len()..];
-            rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+            rest.chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect()
         })
         .filter(|name: &String| name.starts_with(char::is_lowercase))
         .collect()
@@ -81,17 +93,30 @@ fn modules_import_only_what_the_table_lets_them() {
     let mut wrong = Vec::new();
     for path in found {
         let below = path.strip_prefix(&src).expect("below src");
-        let first = below.components().next().expect("a name").as_os_str().to_str().expect("UTF-8");
+        let first = below
+            .components()
+            .next()
+            .expect("a name")
+            .as_os_str()
+            .to_str()
+            .expect("UTF-8");
         let module = first.trim_end_matches(".rs");
         let Some(allowed) = table.get(module) else {
-            wrong.push(format!("{}: the module `{module}` stands in no row", below.display()));
+            wrong.push(format!(
+                "{}: the module `{module}` stands in no row",
+                below.display()
+            ));
             continue;
         };
         let text = fs::read_to_string(&path).expect("a source");
         for (number, line) in text.lines().enumerate() {
             for name in imported(line) {
                 if name != module && !allowed.contains(&name.as_str()) {
-                    wrong.push(format!("{}:{}: `{module}` may not import `{name}`", below.display(), number + 1));
+                    wrong.push(format!(
+                        "{}:{}: `{module}` may not import `{name}`",
+                        below.display(),
+                        number + 1
+                    ));
                 }
             }
         }
@@ -103,7 +128,13 @@ fn modules_import_only_what_the_table_lets_them() {
 fn gates_are_files_in_the_order_of_the_chain() {
     let mut files: Vec<String> = fs::read_dir(workspace().join("host/src/gate"))
         .expect("the gates")
-        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .into_string()
+                .expect("UTF-8")
+        })
         .filter(|name| name.starts_with('g') && name.as_bytes()[1].is_ascii_digit())
         .collect();
     files.sort();
@@ -123,7 +154,11 @@ fn no_file_is_too_long_and_none_is_called_utils() {
         if lines > MAX_LINES {
             wrong.push(format!("{}: {lines} lines", path.display()));
         }
-        let stem = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let stem = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         if ["util", "utils", "helpers", "common", "misc"].contains(&stem.as_str()) {
             wrong.push(format!("{}: says nothing", path.display()));
         }
@@ -134,12 +169,34 @@ fn no_file_is_too_long_and_none_is_called_utils() {
 #[test]
 fn the_top_level_holds_what_it_should() {
     let known = [
-        "Cargo.toml", "Cargo.lock", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "clippy.toml",
-        "deny.toml", "rust-toolchain.toml", ".ci", ".git", ".gitignore", "guest-sdk", "host", "target", "tests", "tools",
+        "Cargo.toml",
+        "Cargo.lock",
+        "CHANGELOG.md",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+        "README.md",
+        "clippy.toml",
+        "deny.toml",
+        "rust-toolchain.toml",
+        ".ci",
+        ".git",
+        ".gitignore",
+        "guest-sdk",
+        "host",
+        "target",
+        "tests",
+        "tools",
         "wit",
     ];
     for entry in fs::read_dir(workspace()).expect("the workspace") {
-        let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
-        assert!(known.contains(&name.as_str()), "{name} does not belong at the top level");
+        let name = entry
+            .expect("an entry")
+            .file_name()
+            .into_string()
+            .expect("UTF-8");
+        assert!(
+            known.contains(&name.as_str()),
+            "{name} does not belong at the top level"
+        );
     }
 }

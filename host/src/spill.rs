@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use sha2::{Digest as _, Sha256};
 
 use crate::gate::{PortError, SpillStore};
-use crate::model::{CallId, ToolName};
+use crate::model::{CallId, ToolName, hex};
 
 /// How long a spilled output is kept.
 const RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,7 +29,10 @@ impl FileSpill {
     /// # Errors
     /// The folder cannot be made.
     pub fn open(folder: &Path) -> std::io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
         let store = Self {
             folder: folder.to_owned(),
         };
@@ -38,10 +41,14 @@ impl FileSpill {
     }
 
     fn forget_old(&self, now: SystemTime) {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        let Ok(entries) = fs::read_dir(&self.folder) else {
+            return;
+        };
         for entry in entries.flatten() {
             let modified = entry.metadata().and_then(|metadata| metadata.modified());
-            let age = modified.ok().and_then(|modified| now.duration_since(modified).ok());
+            let age = modified
+                .ok()
+                .and_then(|modified| now.duration_since(modified).ok());
             if age.is_some_and(|age| age > RETENTION)
                 && let Err(error) = fs::remove_file(entry.path())
             {
@@ -52,7 +59,9 @@ impl FileSpill {
 
     fn write(&self, name: &str, bytes: &[u8]) -> std::io::Result<PathBuf> {
         let path = self.folder.join(name);
-        let temporary = self.folder.join(format!("{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
+        let temporary = self
+            .folder
+            .join(format!("{name}.{}.tmp", uuid::Uuid::new_v4().simple()));
         let written = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -69,7 +78,7 @@ impl FileSpill {
 
 impl SpillStore for FileSpill {
     fn put(&self, call: CallId, tool: &ToolName, text: &str) -> Result<PathBuf, PortError> {
-        let digest: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&Sha256::digest(text.as_bytes()));
         let provenance = serde_json::json!({
             "call": call,
             "tool": tool,

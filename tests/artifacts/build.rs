@@ -14,13 +14,24 @@ fn main() -> Result<(), String> {
         .nth(2)
         .ok_or("this crate stands in tests/ of the workspace")?;
     let guests = names(&workspace.join("tests/guests/examples"))?;
-    let selection = ["-p", "toolgate-test-guests", "-p", "toolgate-guest", "--examples"];
-    let built = toolgate_guest_build::build(workspace, &selection, &["tests/guests"])?.join("examples");
+    let selection = [
+        "-p",
+        "toolgate-test-guests",
+        "-p",
+        "toolgate-guest",
+        "--examples",
+    ];
+    let built =
+        toolgate_guest_build::build(workspace, &selection, &["tests/guests"])?.join("examples");
     let mut code = String::new();
     for name in guests.iter().map(String::as_str).chain(SDK_EXAMPLES) {
         let wasm = built.join(format!("{name}.wasm")).display().to_string();
         let constant = name.to_uppercase();
-        writeln!(code, "/// `{name}`.\npub const {constant}: &[u8] = include_bytes!({wasm:?});").map_err(text)?;
+        writeln!(
+            code,
+            "/// `{name}`.\npub const {constant}: &[u8] = include_bytes!({wasm:?});"
+        )
+        .map_err(text)?;
     }
     code.push_str("/// Calls a macro for each test guest.\n#[macro_export]\nmacro_rules! foreach_guest {\n    ($m:ident) => {\n");
     for name in &guests {

@@ -1,2 +1,27 @@
 //! The sandbox: for every promise a guest that tries to break it, beside an innocent neighbour.
 
+mod beside;
+mod bounds;
+mod changing;
+mod components;
+mod fixture;
+mod output;
+mod reading;
+mod replacing;
+mod surroundings;
+
+use bounds::*;
+use changing::*;
+use output::*;
+use reading::*;
+use replacing::*;
+use surroundings::*;
+
+/// A guest without a test of its name does not compile.
+macro_rules! assert_test_exists {
+    ($name:ident) => {
+        #[expect(unused_imports, reason = "checks that the test exists")]
+        use self::$name as _;
+    };
+}
+toolgate_artifacts::foreach_guest!(assert_test_exists);

@@ -59,7 +59,9 @@ impl Scratch {
     pub fn mapped(&self, text: &str) -> String {
         let ws = self.ws.to_str().expect("UTF-8");
         let outside = self.outside.to_str().expect("UTF-8");
-        text.replace("/ws", "\u{1}").replace("/outside", outside).replace('\u{1}', ws)
+        text.replace("/ws", "\u{1}")
+            .replace("/outside", outside)
+            .replace('\u{1}', ws)
     }
 }
 
@@ -80,7 +82,8 @@ impl Setup {
     /// Adds rules. `/ws` and `/outside` stand for the scratch folders.
     pub fn rules(mut self, effect: Decision, rules: &[&str]) -> Self {
         for (index, rule) in rules.iter().enumerate() {
-            let parsed = Rule::parse(effect, rule, Path::new("test.toml"), index + 1).expect("a rule");
+            let parsed =
+                Rule::parse(effect, rule, Path::new("test.toml"), index + 1).expect("a rule");
             self.config.rules.push(parsed);
         }
         self
@@ -122,11 +125,18 @@ impl TestHost {
 
     /// A host in which every question gets a yes: for what the tools do, rather than who may call them.
     pub async fn approving(scratch: Scratch) -> Self {
-        Self::with(scratch, Setup::default(), |builder| builder.approver(Fixed::approve("the test"))).await
+        Self::with(scratch, Setup::default(), |builder| {
+            builder.approver(Fixed::approve("the test"))
+        })
+        .await
     }
 
     /// A host with a setup of its own.
-    pub async fn with(scratch: Scratch, setup: Setup, more: impl FnOnce(HostBuilder) -> HostBuilder) -> Self {
+    pub async fn with(
+        scratch: Scratch,
+        setup: Setup,
+        more: impl FnOnce(HostBuilder) -> HostBuilder,
+    ) -> Self {
         Self::try_with(scratch, setup, more).await.expect("a host")
     }
 
@@ -137,7 +147,10 @@ impl TestHost {
         more: impl FnOnce(HostBuilder) -> HostBuilder,
     ) -> Result<Self, HostError> {
         for rule in &mut setup.config.rules {
-            rule.pattern = rule.pattern.as_deref().map(|pattern| scratch.mapped(pattern));
+            rule.pattern = rule
+                .pattern
+                .as_deref()
+                .map(|pattern| scratch.mapped(pattern));
         }
         let journal = Arc::new(Memory::default());
         let builder = Host::builder(&scratch.ws)
@@ -154,7 +167,8 @@ impl TestHost {
 
     /// A call; `/ws` and `/outside` in the input stand for the scratch folders.
     pub async fn call(&self, tool: &str, input: Value) -> Outcome {
-        self.call_raw(tool, &self.scratch.mapped(&input.to_string())).await
+        self.call_raw(tool, &self.scratch.mapped(&input.to_string()))
+            .await
     }
 
     /// A call with exactly this input.
@@ -171,21 +185,33 @@ impl TestHost {
     /// The text of a call that must have been done.
     pub async fn done(&self, tool: &str, input: Value) -> String {
         let outcome = self.call(tool, input).await;
-        assert!(matches!(outcome.ending, Ending::Done(_)), "{:?}", outcome.ending);
+        assert!(
+            matches!(outcome.ending, Ending::Done(_)),
+            "{:?}",
+            outcome.ending
+        );
         outcome.ending.text()
     }
 
     /// The text of a call that the tool must have said no to.
     pub async fn failed(&self, tool: &str, input: Value) -> String {
         let outcome = self.call(tool, input).await;
-        assert!(matches!(outcome.ending, Ending::Failed(_)), "{:?}", outcome.ending);
+        assert!(
+            matches!(outcome.ending, Ending::Failed(_)),
+            "{:?}",
+            outcome.ending
+        );
         outcome.ending.text()
     }
 
     /// The text of a call that a gate must have denied.
     pub async fn denied(&self, tool: &str, input: Value) -> String {
         let outcome = self.call(tool, input).await;
-        assert!(matches!(outcome.ending, Ending::Denied(_)), "{:?}", outcome.ending);
+        assert!(
+            matches!(outcome.ending, Ending::Denied(_)),
+            "{:?}",
+            outcome.ending
+        );
         outcome.ending.text()
     }
 }

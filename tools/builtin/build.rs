@@ -19,9 +19,13 @@ fn main() -> Result<(), String> {
         .ancestors()
         .nth(2)
         .ok_or("this crate stands in tools/ of the workspace")?;
-    let packages: Vec<&str> = TOOLS.iter().flat_map(|(_, package)| ["-p", package]).collect();
+    let packages: Vec<&str> = TOOLS
+        .iter()
+        .flat_map(|(_, package)| ["-p", package])
+        .collect();
     let built = toolgate_guest_build::build(workspace, &packages, &["tools"])?;
-    let mut constants = String::from("/// All built-in tools, by name.\npub const COMPONENTS: &[Component] = &[\n");
+    let mut constants =
+        String::from("/// All built-in tools, by name.\npub const COMPONENTS: &[Component] = &[\n");
     for (name, package) in TOOLS {
         let wasm = built.join(format!("{}.wasm", package.replace('-', "_")));
         writeln!(

@@ -21,7 +21,10 @@ impl Fixed {
 
     /// No to everything that is asked.
     pub fn refuse(by: impl Into<String>, message: Option<String>) -> Self {
-        Self(Answer::Refused { by: by.into(), message })
+        Self(Answer::Refused {
+            by: by.into(),
+            message,
+        })
     }
 }
 

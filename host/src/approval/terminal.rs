@@ -45,7 +45,11 @@ impl Approver for Terminal {
 }
 
 fn open() -> Option<std::fs::File> {
-    OpenOptions::new().read(true).write(true).open("/dev/tty").ok()
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .ok()
 }
 
 /// Only `y` and `yes` are a yes.
@@ -64,7 +68,10 @@ fn prompt(request: &ApprovalRequest) -> String {
     let shown: String = input.chars().take(MAX_SHOWN).collect();
     let left_out = input.chars().count() - shown.chars().count();
     let mut prompt = format!("\n{} asks to run.\n", visible(request.tool.as_str()));
-    prompt.push_str(&format!("Why you are asked: {}\n", visible(&request.reason)));
+    prompt.push_str(&format!(
+        "Why you are asked: {}\n",
+        visible(&request.reason)
+    ));
     for subject in &request.subjects {
         prompt.push_str(&format!("{}: {}\n", subject.kind, visible(&subject.value)));
     }
@@ -73,7 +80,9 @@ fn prompt(request: &ApprovalRequest) -> String {
     }
     prompt.push_str(&format!("Input: {}\n", visible(&shown)));
     if left_out > 0 {
-        prompt.push_str(&format!("({left_out} more characters of the input are not shown)\n"));
+        prompt.push_str(&format!(
+            "({left_out} more characters of the input are not shown)\n"
+        ));
     }
     prompt.push_str("Run it once? [y/N] ");
     prompt
@@ -99,7 +108,10 @@ mod tests {
             ticket: String::new(),
         };
         let prompt = prompt(&request);
-        assert!(prompt.chars().all(|c| c == '\n' || !c.is_control()), "{prompt:?}");
+        assert!(
+            prompt.chars().all(|c| c == '\n' || !c.is_control()),
+            "{prompt:?}"
+        );
         assert!(!prompt.contains(['\u{202e}', '\u{200b}']));
     }
 }

@@ -6,8 +6,12 @@ use clap::{Args, Parser, Subcommand};
 
 /// Runs tools in a WebAssembly sandbox, behind one gate chain.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = "Exit codes: 0 done, 1 tool failure, 2 usage or configuration, 3 denied by a \
-    gate, 4 ended by a bound (time, fuel, memory), 5 host error.")]
+#[command(
+    version,
+    about,
+    after_help = "Exit codes: 0 done, 1 tool failure, 2 usage or configuration, 3 denied by a \
+    gate, 4 ended by a bound (time, fuel, memory), 5 host error."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

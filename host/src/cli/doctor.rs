@@ -16,14 +16,22 @@ struct Check {
 
 pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
     let checks = checks(cli).await;
-    let exit = if checks.iter().all(|check| check.ok) { Exit::Done } else { Exit::HostError };
+    let exit = if checks.iter().all(|check| check.ok) {
+        Exit::Done
+    } else {
+        Exit::HostError
+    };
     if cli.setup.json {
         render::json(&checks)?;
         return Ok(exit);
     }
     let mut table = render::table(&["CHECK", "", "FOUND"]);
     for check in &checks {
-        table.add_row([check.what, if check.ok { "ok" } else { "FAIL" }, &check.found]);
+        table.add_row([
+            check.what,
+            if check.ok { "ok" } else { "FAIL" },
+            &check.found,
+        ]);
     }
     render::out(&table.to_string());
     Ok(exit)
@@ -38,7 +46,11 @@ async fn checks(cli: &Cli) -> Vec<Check> {
     let host = match built {
         Ok(host) => host,
         Err(error) => {
-            checks.push(Check { what: "host", ok: false, found: format!("{error:#}") });
+            checks.push(Check {
+                what: "host",
+                ok: false,
+                found: format!("{error:#}"),
+            });
             return checks;
         }
     };
@@ -47,20 +59,33 @@ async fn checks(cli: &Cli) -> Vec<Check> {
         .all(toolgate::policy::Access::Read)
         .map(|root| root.display().to_string())
         .collect();
-    checks.push(Check { what: "directories in reach", ok: true, found: shown.join(", ") });
+    checks.push(Check {
+        what: "directories in reach",
+        ok: true,
+        found: shown.join(", "),
+    });
     let names: Vec<&str> = host.tools().map(|tool| tool.name().as_str()).collect();
-    checks.push(Check { what: "tools", ok: !names.is_empty(), found: names.join(", ") });
+    checks.push(Check {
+        what: "tools",
+        ok: !names.is_empty(),
+        found: names.join(", "),
+    });
     checks.push(Check {
         what: "policy",
         ok: true,
-        found: format!("mode {}, ceiling {}", host.policy().mode(), host.policy().ceiling()),
+        found: format!(
+            "mode {}, ceiling {}",
+            host.policy().mode(),
+            host.policy().ceiling()
+        ),
     });
     checks.push(sandbox(&host).await);
     checks.push(approver());
     checks.push(Check {
         what: "shell",
         ok: true,
-        found: "none: this version has no shell, and no tool that needs one is registered".to_owned(),
+        found: "none: this version has no shell, and no tool that needs one is registered"
+            .to_owned(),
     });
     checks
 }
@@ -72,7 +97,11 @@ fn user_configuration(cli: &Cli) -> Check {
         Some(file) => format!("none ({})", file.display()),
         None => "none: there is no home directory".to_owned(),
     };
-    Check { what: "user configuration", ok: true, found }
+    Check {
+        what: "user configuration",
+        ok: true,
+        found,
+    }
 }
 
 fn approver() -> Check {
@@ -80,13 +109,19 @@ fn approver() -> Check {
         true => "a terminal",
         false => "nobody: what has to be asked is denied",
     };
-    Check { what: "approval", ok: true, found: found.to_owned() }
+    Check {
+        what: "approval",
+        ok: true,
+        found: found.to_owned(),
+    }
 }
 
 /// A whole call through every gate, with a record in the journal.
 async fn sandbox(host: &toolgate::Host) -> Check {
     let call = toolgate::model::RawCall::new("LS", r#"{"path":"."}"#);
-    let outcome = host.call(call.from_origin(toolgate::model::CallOrigin::CommandLine)).await;
+    let outcome = host
+        .call(call.from_origin(toolgate::model::CallOrigin::CommandLine))
+        .await;
     let ok = matches!(outcome.ending, toolgate::model::Ending::Done(_));
     let found = match ok {
         true => format!(
@@ -97,5 +132,9 @@ async fn sandbox(host: &toolgate::Host) -> Check {
         ),
         false => outcome.ending.text(),
     };
-    Check { what: "a sandboxed call", ok, found }
+    Check {
+        what: "a sandboxed call",
+        ok,
+        found,
+    }
 }

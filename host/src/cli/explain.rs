@@ -10,7 +10,11 @@ pub(crate) async fn run(cli: &Cli, call: &CallArgs) -> anyhow::Result<Exit> {
     let raw = setup::call(call)?;
     let host = setup::host(&cli.setup).await?;
     let explanation = host.explain(&raw).await;
-    let exit = if explanation.denial.is_some() { Exit::Denied } else { Exit::Done };
+    let exit = if explanation.denial.is_some() {
+        Exit::Denied
+    } else {
+        Exit::Done
+    };
     if cli.setup.json {
         render::json(&explanation)?;
         return Ok(exit);

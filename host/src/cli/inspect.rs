@@ -20,21 +20,40 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
     let host = setup::host(&cli.setup).await?;
     let Some(found) = host.all_tools().find(|known| known.name().as_str() == tool) else {
         let names = host.all_tools().map(|known| known.name().as_str());
-        render::note(&format!("there is neither a tool nor a file '{tool}'.{}", suggestion(tool, names)));
+        render::note(&format!(
+            "there is neither a tool nor a file '{tool}'.{}",
+            suggestion(tool, names)
+        ));
         return Ok(Exit::Usage);
     };
     let declaration = found.declaration();
-    show(cli, declaration, &found.facts().traits, found.digest(), None)
+    show(
+        cli,
+        declaration,
+        &found.facts().traits,
+        found.digest(),
+        None,
+    )
 }
 
 /// A component that is not registered anywhere: asked in an empty sandbox.
 async fn file(cli: &Cli, path: &PathBuf) -> anyhow::Result<Exit> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let engine = ToolEngine::new(1)?;
-    let component = LoadedComponent::load(&engine, Source::Bytes(&bytes)).with_context(|| path.display().to_string())?;
-    let declaration = component.describe().await.with_context(|| path.display().to_string())?;
+    let component = LoadedComponent::load(&engine, Source::Bytes(&bytes))
+        .with_context(|| path.display().to_string())?;
+    let declaration = component
+        .describe()
+        .await
+        .with_context(|| path.display().to_string())?;
     let traits = Traits::resolve(&declaration.claim, &declaration.evidence());
-    show(cli, &declaration, &traits, component.digest(), Some(component.imports()))
+    show(
+        cli,
+        &declaration,
+        &traits,
+        component.digest(),
+        Some(component.imports()),
+    )
 }
 
 fn show(
@@ -54,7 +73,10 @@ fn show(
             "imports": imports,
         }));
     }
-    render::out(&format!("{}\n{}\n", declaration.name, declaration.description));
+    render::out(&format!(
+        "{}\n{}\n",
+        declaration.name, declaration.description
+    ));
     let mut table = render::table(&["", ""]);
     table.add_row(["digest", &format!("sha256:{digest}")]);
     table.add_row(["claim", &claim(&declaration.claim)]);
@@ -64,17 +86,25 @@ fn show(
         table.add_row(["reduced", reduction]);
     }
     let subject = declaration.subject.as_ref();
-    let subject = subject.map_or("none".to_owned(), |subject| format!("{} in '{}'", subject.kind, subject.field));
+    let subject = subject.map_or("none".to_owned(), |subject| {
+        format!("{} in '{}'", subject.kind, subject.field)
+    });
     table.add_row(["subject", &subject]);
     for asked in &declaration.capabilities {
         let optional = if asked.optional { " (optional)" } else { "" };
-        table.add_row(["asks for", &format!("{}{optional}: {}", asked.kind, asked.reason)]);
+        table.add_row([
+            "asks for",
+            &format!("{}{optional}: {}", asked.kind, asked.reason),
+        ]);
     }
     for import in imports.unwrap_or_default() {
         table.add_row(["imports", import]);
     }
     render::out(&table.to_string());
-    render::out(&format!("\ninput schema\n{}", serde_json::to_string_pretty(&declaration.input_schema)?));
+    render::out(&format!(
+        "\ninput schema\n{}",
+        serde_json::to_string_pretty(&declaration.input_schema)?
+    ));
     Ok(Exit::Done)
 }
 
@@ -101,13 +131,24 @@ fn verdict(traits: &Traits) -> String {
 
 fn joined(first: &str, flags: &[(bool, &str)]) -> String {
     let set = flags.iter().filter(|(is, _)| *is).map(|(_, word)| *word);
-    std::iter::once(first).chain(set).collect::<Vec<_>>().join(", ")
+    std::iter::once(first)
+        .chain(set)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The facts that are true, as words.
 fn words(facts: &impl Serialize) -> String {
     let value = serde_json::to_value(facts).unwrap_or_default();
-    let set = value.as_object().into_iter().flatten().filter(|(_, is)| is.as_bool() == Some(true));
+    let set = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(_, is)| is.as_bool() == Some(true));
     let words: Vec<String> = set.map(|(word, _)| word.replace('_', " ")).collect();
-    if words.is_empty() { "asks for nothing but reading".to_owned() } else { words.join(", ") }
+    if words.is_empty() {
+        "asks for nothing but reading".to_owned()
+    } else {
+        words.join(", ")
+    }
 }

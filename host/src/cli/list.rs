@@ -15,9 +15,20 @@ pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
     let mut table = render::table(&["TOOL", "LEVEL", "SUBJECT", "ASKS FOR", "WHAT IT DOES"]);
     for tool in host.tools() {
         let declaration = tool.declaration();
-        let subject = declaration.subject.as_ref().map_or("-", |subject| subject.field.as_str());
-        let asks: Vec<String> = declaration.capabilities.iter().map(|asked| asked.kind.to_string()).collect();
-        let first_sentence = declaration.description.split_inclusive(['.', '\n']).next().unwrap_or_default();
+        let subject = declaration
+            .subject
+            .as_ref()
+            .map_or("-", |subject| subject.field.as_str());
+        let asks: Vec<String> = declaration
+            .capabilities
+            .iter()
+            .map(|asked| asked.kind.to_string())
+            .collect();
+        let first_sentence = declaration
+            .description
+            .split_inclusive(['.', '\n'])
+            .next()
+            .unwrap_or_default();
         table.add_row([
             tool.name().as_str(),
             tool.facts().traits.level.as_str(),

@@ -24,7 +24,9 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => return render::usage(&error).into(),
     };
     render::log_to_stderr();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
     let exit = match runtime {
         Ok(runtime) => {
             let exit = runtime.block_on(dispatch(&cli));
@@ -44,7 +46,9 @@ async fn dispatch(cli: &Cli) -> Exit {
         Command::Inspect { tool } => inspect::run(cli, tool).await,
         Command::Explain(call) => explain::run(cli, call).await,
         Command::Doctor => doctor::run(cli).await,
-        Command::Config { command: ConfigCommand::Schema } => render::json(&toolgate::config::schema()),
+        Command::Config {
+            command: ConfigCommand::Schema,
+        } => render::json(&toolgate::config::schema()),
     };
     done.unwrap_or_else(|error| render::failure(&error))
 }

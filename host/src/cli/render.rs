@@ -13,7 +13,10 @@ use super::exit::Exit;
 pub(crate) fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLGATE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
 }
 
 /// Writes to stdout. A reader that went away is no failure of ours.
@@ -21,12 +24,22 @@ pub(crate) fn out(text: &str) {
     let mut stdout = std::io::stdout().lock();
     let written = if stdout.is_terminal() {
         // What a file holds must not move the cursor of whoever reads it.
-        let shown = text.split('\t').map(|part| visible(part).into_owned()).collect::<Vec<_>>().join("\t");
+        let shown = text
+            .split('\t')
+            .map(|part| visible(part).into_owned())
+            .collect::<Vec<_>>()
+            .join("\t");
         stdout.write_all(shown.as_bytes())
     } else {
         stdout.write_all(text.as_bytes())
     };
-    let ended = written.and_then(|()| if text.ends_with('\n') { Ok(()) } else { stdout.write_all(b"\n") });
+    let ended = written.and_then(|()| {
+        if text.ends_with('\n') {
+            Ok(())
+        } else {
+            stdout.write_all(b"\n")
+        }
+    });
     tracing::trace!(?ended, "stdout");
 }
 
@@ -74,7 +87,10 @@ fn output_parts(output: &ToolOutput) {
     for part in &output.content {
         match part {
             Content::Text { text } => out(text),
-            Content::Blob { mime, data, .. } => out(&format!("[{mime}, {} bytes; --json prints them]", data.len())),
+            Content::Blob { mime, data, .. } => out(&format!(
+                "[{mime}, {} bytes; --json prints them]",
+                data.len()
+            )),
             Content::Link { uri, name, .. } => out(&format!("[{name}: {uri}]")),
         }
     }
@@ -95,7 +111,9 @@ pub(crate) fn denial(denial: &Denial) {
 pub(crate) fn failure(error: &anyhow::Error) -> Exit {
     note(&format!("toolgate: {error:#}"));
     match error.downcast_ref::<HostError>() {
-        Some(HostError::Engine(_) | HostError::Journal(_) | HostError::Spill { .. }) => Exit::HostError,
+        Some(HostError::Engine(_) | HostError::Journal(_) | HostError::Spill { .. }) => {
+            Exit::HostError
+        }
         _ => Exit::Usage,
     }
 }
@@ -104,5 +122,9 @@ pub(crate) fn failure(error: &anyhow::Error) -> Exit {
 pub(crate) fn usage(error: &clap::Error) -> Exit {
     let printed = error.print();
     tracing::trace!(?printed, "usage");
-    if error.use_stderr() { Exit::Usage } else { Exit::Done }
+    if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Done
+    }
 }

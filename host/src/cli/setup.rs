@@ -43,7 +43,10 @@ pub(crate) fn user_file() -> Option<PathBuf> {
 
 fn config(setup: &Setup) -> anyhow::Result<Config> {
     let user = user_file().filter(|file| !setup.no_user_config && file.exists());
-    let files: Vec<PathBuf> = user.into_iter().chain(setup.config.iter().cloned()).collect();
+    let files: Vec<PathBuf> = user
+        .into_iter()
+        .chain(setup.config.iter().cloned())
+        .collect();
     note_project_file(&setup.workspace, &files);
     let mut config = config::load(&files)?;
     for (effect, rules) in [
@@ -53,7 +56,9 @@ fn config(setup: &Setup) -> anyhow::Result<Config> {
     ] {
         for rule in rules {
             let parsed = Rule::parse(effect, rule, Path::new("command line"), 0);
-            config.rules.push(parsed.with_context(|| format!("--{effect} '{rule}'"))?);
+            config
+                .rules
+                .push(parsed.with_context(|| format!("--{effect} '{rule}'"))?);
         }
     }
     if let Some(mode) = &setup.mode {
@@ -67,9 +72,15 @@ fn config(setup: &Setup) -> anyhow::Result<Config> {
 
 /// A file that lies in the workspace may be anybody's: it is only read when the person names it.
 fn note_project_file(workspace: &Path, read: &[PathBuf]) {
-    for name in ["toolgate.toml", ".toolgate/toolgate.toml", ".toolgate/config.toml"] {
+    for name in [
+        "toolgate.toml",
+        ".toolgate/toolgate.toml",
+        ".toolgate/config.toml",
+    ] {
         let file = workspace.join(name);
-        let named = read.iter().any(|known| known.canonicalize().ok() == file.canonicalize().ok());
+        let named = read
+            .iter()
+            .any(|known| known.canonicalize().ok() == file.canonicalize().ok());
         if file.exists() && !named {
             render::note(&format!(
                 "{} is not read: a workspace's own file grants nothing unless you name it with --config",
@@ -83,7 +94,11 @@ fn note_project_file(workspace: &Path, read: &[PathBuf]) {
 pub(crate) fn call(call: &CallArgs) -> anyhow::Result<RawCall> {
     let input = if call.input == "-" {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().take(MAX_STDIN).read_to_end(&mut bytes).context("stdin")?;
+        std::io::stdin()
+            .lock()
+            .take(MAX_STDIN)
+            .read_to_end(&mut bytes)
+            .context("stdin")?;
         bytes
     } else {
         call.input.clone().into_bytes()

@@ -55,7 +55,6 @@ pub(super) struct Permissions {
     pub(super) deny: Vec<RuleText>,
 }
 
-
 /// Directories beside the workspace.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -20,11 +20,19 @@ fn in_table(table: &DeTable<'_>, schema: &Value, root: &Value, path: &str) -> Op
     let properties = schema.get("properties").and_then(Value::as_object);
     for (key, value) in table.iter() {
         let name: &str = key.get_ref();
-        let whole = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let whole = if path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{path}.{name}")
+        };
         let declared = properties.and_then(|properties| properties.get(name));
-        let any = schema.get("additionalProperties").filter(|any| any.is_object());
+        let any = schema
+            .get("additionalProperties")
+            .filter(|any| any.is_object());
         let Some(schema) = declared.or(any) else {
-            let known = properties.into_iter().flat_map(|properties| properties.keys().map(String::as_str));
+            let known = properties
+                .into_iter()
+                .flat_map(|properties| properties.keys().map(String::as_str));
             return Some(UnknownKey {
                 at: key.span().start,
                 what: format!("unknown key '{whole}'.{}", suggestion(name, known)),
@@ -39,13 +47,20 @@ fn in_table(table: &DeTable<'_>, schema: &Value, root: &Value, path: &str) -> Op
 
 fn in_value(value: &DeValue<'_>, schema: &Value, root: &Value, path: &str) -> Option<UnknownKey> {
     match value {
-        DeValue::Table(table) if schema.get("properties").or(schema.get("additionalProperties")).is_some() => {
+        DeValue::Table(table)
+            if schema
+                .get("properties")
+                .or(schema.get("additionalProperties"))
+                .is_some() =>
+        {
             in_table(table, schema, root, path)
         }
         DeValue::Array(items) => {
             let item_schema = schema.get("items")?;
             let item_schema = followed(item_schema, root);
-            items.iter().find_map(|item| in_value(item.get_ref(), item_schema, root, path))
+            items
+                .iter()
+                .find_map(|item| in_value(item.get_ref(), item_schema, root, path))
         }
         _ => None,
     }

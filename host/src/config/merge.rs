@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::ConfigError;
-use super::file::{Config, File, LimitSetting, Limits};
+use super::file::{Config, File, LimitSetting, Limits, Permissions};
 use super::keys;
 use crate::policy::{Decision, Mode, Rule};
 
@@ -33,7 +33,12 @@ fn add(config: &mut Config, path: &Path, text: &str) -> Result<(), ConfigError> 
         line: at.map_or(0, |at| line_of(text, at)),
         what,
     };
-    let said = |error: toml::de::Error| wrong(error.span().map(|span| span.start), error.message().to_owned());
+    let said = |error: toml::de::Error| {
+        wrong(
+            error.span().map(|span| span.start),
+            error.message().to_owned(),
+        )
+    };
     let table = DeTable::parse(text).map_err(said)?;
     if let Some(unknown) = keys::unknown(table.get_ref(), &super::schema()) {
         return Err(wrong(Some(unknown.at), unknown.what));
@@ -41,7 +46,44 @@ fn add(config: &mut Config, path: &Path, text: &str) -> Result<(), ConfigError> 
     let file: File = toml::from_str(text).map_err(said)?;
     let base = path.parent().unwrap_or(Path::new("."));
 
-    let permissions = file.permissions;
+    add_permissions(config, &file.permissions, path, text)?;
+    config.exempt = file.approval.exempt_at_or_below.or(config.exempt);
+    config
+        .read
+        .extend(file.files.read.iter().map(|folder| base.join(folder)));
+    config
+        .write
+        .extend(file.files.write.iter().map(|folder| base.join(folder)));
+    config.schema = file.schema.mode.or(config.schema);
+    config.schema_of.extend(file.schema.tools);
+    add_limits(config, file.limits);
+    config.pre_hooks.extend(file.hooks.pre_tool_use);
+    config.post_hooks.extend(file.hooks.post_tool_use);
+    config
+        .failure_hooks
+        .extend(file.hooks.post_tool_use_failure);
+    config.components.extend(
+        file.components
+            .files
+            .iter()
+            .map(|component| base.join(component)),
+    );
+    config.without.extend(file.components.without);
+    config.journal = file
+        .journal
+        .file
+        .map(|journal| base.join(journal))
+        .or(config.journal.take());
+    config.files.push(path.to_owned());
+    Ok(())
+}
+
+fn add_permissions(
+    config: &mut Config,
+    permissions: &Permissions,
+    path: &Path,
+    text: &str,
+) -> Result<(), ConfigError> {
     for (effect, rules) in [
         (Decision::Allow, &permissions.allow),
         (Decision::Ask, &permissions.ask),
@@ -51,27 +93,18 @@ fn add(config: &mut Config, path: &Path, text: &str) -> Result<(), ConfigError> 
             config.rules.push(parse_rule(effect, rule, path, text)?);
         }
     }
-    if let Some(mode) = permissions.mode {
-        if *mode.get_ref() == Mode::Bypass {
-            let what = "mode 'bypass' can only be given as a start flag (--mode bypass)".to_owned();
-            return Err(wrong(Some(mode.span().start), what));
-        }
-        config.mode = Some(*mode.get_ref());
-    }
     config.ceiling = permissions.ceiling.or(config.ceiling);
-    config.exempt = file.approval.exempt_at_or_below.or(config.exempt);
-    config.read.extend(file.files.read.iter().map(|folder| base.join(folder)));
-    config.write.extend(file.files.write.iter().map(|folder| base.join(folder)));
-    config.schema = file.schema.mode.or(config.schema);
-    config.schema_of.extend(file.schema.tools);
-    add_limits(config, file.limits);
-    config.pre_hooks.extend(file.hooks.pre_tool_use);
-    config.post_hooks.extend(file.hooks.post_tool_use);
-    config.failure_hooks.extend(file.hooks.post_tool_use_failure);
-    config.components.extend(file.components.files.iter().map(|component| base.join(component)));
-    config.without.extend(file.components.without);
-    config.journal = file.journal.file.map(|journal| base.join(journal)).or(config.journal.take());
-    config.files.push(path.to_owned());
+    let Some(mode) = &permissions.mode else {
+        return Ok(());
+    };
+    if *mode.get_ref() == Mode::Bypass {
+        return Err(ConfigError {
+            file: path.to_owned(),
+            line: line_of(text, mode.span().start),
+            what: "mode 'bypass' can only be given as a start flag (--mode bypass)".to_owned(),
+        });
+    }
+    config.mode = Some(*mode.get_ref());
     Ok(())
 }
 
@@ -84,7 +117,12 @@ fn add_limits(config: &mut Config, limits: Limits) {
     config.limits_of.extend(limits.tools);
 }
 
-fn parse_rule(effect: Decision, rule: &Spanned<String>, file: &Path, text: &str) -> Result<Rule, ConfigError> {
+fn parse_rule(
+    effect: Decision,
+    rule: &Spanned<String>,
+    file: &Path,
+    text: &str,
+) -> Result<Rule, ConfigError> {
     let line = line_of(text, rule.span().start);
     Rule::parse(effect, rule.get_ref(), file, line).map_err(|error| ConfigError {
         file: file.to_owned(),
@@ -103,7 +141,8 @@ mod tests {
 
     fn read(text: &str) -> Result<Config, String> {
         let mut config = Config::default();
-        add(&mut config, Path::new("/etc/toolgate.toml"), text).map_err(|error| error.to_string())?;
+        add(&mut config, Path::new("/etc/toolgate.toml"), text)
+            .map_err(|error| error.to_string())?;
         Ok(config)
     }
 
@@ -140,7 +179,10 @@ mod tests {
         )
         .unwrap();
         assert_eq!(config.mode, Some(Mode::AcceptEdits));
-        assert_eq!(config.rules[1].source.to_string(), "deny Read(.env) (/etc/toolgate.toml:7)");
+        assert_eq!(
+            config.rules[1].source.to_string(),
+            "deny Read(.env) (/etc/toolgate.toml:7)"
+        );
         assert_eq!(config.read, [Path::new("/etc/docs")]);
         assert_eq!(config.limits.timeout_ms, Some(5000));
         assert_eq!(config.limits_of["Grep"].fuel, Some(1_000_000));
@@ -155,7 +197,10 @@ mod tests {
                 "[permissions]\nalow = []",
                 "/etc/toolgate.toml:2: unknown key 'permissions.alow'. Did you mean 'allow'?",
             ),
-            ("\n[permision]", "/etc/toolgate.toml:2: unknown key 'permision'. Did you mean 'permissions'?"),
+            (
+                "\n[permision]",
+                "/etc/toolgate.toml:2: unknown key 'permision'. Did you mean 'permissions'?",
+            ),
             (
                 "[[hooks.pre_tool_use]]\ncommand = [\"x\"]\ntimout_ms = 3",
                 "/etc/toolgate.toml:3: unknown key 'hooks.pre_tool_use.timout_ms'. Did you mean 'timeout_ms'?",
@@ -175,8 +220,20 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap_err(), message);
         }
-        assert!(read("[permissions]\nmode = \"acceptEdits\"").unwrap_err().contains("toolgate.toml:2: "));
-        assert!(read("[permissions").unwrap_err().contains("toolgate.toml:1: "));
-        assert!(read("[permissions]\nallow = \"Read\"").unwrap_err().contains("toolgate.toml:2: "));
+        assert!(
+            read("[permissions]\nmode = \"acceptEdits\"")
+                .unwrap_err()
+                .contains("toolgate.toml:2: ")
+        );
+        assert!(
+            read("[permissions")
+                .unwrap_err()
+                .contains("toolgate.toml:1: ")
+        );
+        assert!(
+            read("[permissions]\nallow = \"Read\"")
+                .unwrap_err()
+                .contains("toolgate.toml:2: ")
+        );
     }
 }

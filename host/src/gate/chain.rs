@@ -14,8 +14,8 @@ use super::ports::{Approver, Journal, PostHook, PreHook, SpillStore};
 use super::registry::Registry;
 use super::trail::{GateNote, Step, Trail};
 use super::{
-    g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g07_approval, g08_execute,
-    g09_output, g10_post_hooks,
+    g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g07_approval,
+    g08_execute, g09_output, g10_post_hooks,
 };
 use crate::model::{Denial, DenialReason, Ending, Gate, HostFailure, Outcome, RawCall};
 use crate::policy::{ExemptLine, Policy};
@@ -105,7 +105,9 @@ impl Chain {
     /// One call through all gates: exactly one outcome and one record, whatever happens.
     pub async fn call(&self, raw: RawCall) -> Outcome {
         let mut recorder = Recorder::begin(Arc::clone(&self.journal), &self.session, raw);
-        let walked = AssertUnwindSafe(self.walk(&mut recorder)).catch_unwind().await;
+        let walked = AssertUnwindSafe(self.walk(&mut recorder))
+            .catch_unwind()
+            .await;
         let end = walked.unwrap_or_else(|_| {
             let message = "a gate panicked".to_owned();
             Err(Ending::HostError(HostFailure { message }))
@@ -116,9 +118,15 @@ impl Chain {
     async fn walk(&self, recorder: &mut Recorder) -> Result<Finished, Ending> {
         let hooked = self.decide(recorder).await.map_err(Ending::Denied)?;
         let trail = &mut recorder.trail;
-        let cleared = g07_approval::ask(&self.policy, self.exempt, self.approver.as_ref(), hooked, trail)
-            .await
-            .map_err(|denial| Ending::Denied(noted(denial, trail)))?;
+        let cleared = g07_approval::ask(
+            &self.policy,
+            self.exempt,
+            self.approver.as_ref(),
+            hooked,
+            trail,
+        )
+        .await
+        .map_err(|denial| Ending::Denied(noted(denial, trail)))?;
         let executed = g08_execute::run(cleared, trail).await;
         let capped = g09_output::cap(self.spill.as_ref(), executed, trail);
         let workspace = self.policy.roots().workspace();
@@ -129,9 +137,11 @@ impl Chain {
     async fn decide(&self, recorder: &mut Recorder) -> Result<Hooked, Denial> {
         let parsed = g01_parse::parse(recorder.raw());
         let trail = &mut recorder.trail;
-        let resolved = parsed.and_then(|call| g02_resolve::resolve(&self.registry, &self.policy, call));
+        let resolved =
+            parsed.and_then(|call| g02_resolve::resolve(&self.registry, &self.policy, call));
         let mut resolved = resolved.map_err(|denial| noted(denial, trail))?;
         let mut rewriter: Option<String> = None;
+        let mut asked = None;
         for _ in 0..=MAX_REWRITES {
             let validated = self.judge(resolved, trail).await.map_err(|denial| {
                 let denial = noted(denial, trail);
@@ -140,16 +150,19 @@ impl Chain {
                     None => denial,
                 }
             })?;
-            match g06_pre_hooks::run(&self.pre_hooks, validated, trail).await {
+            match g06_pre_hooks::run(&self.pre_hooks, validated, asked.take(), trail).await {
                 Ok(PreHooked::Pass(hooked)) => return Ok(hooked),
-                Ok(PreHooked::Rewritten(call, hook)) => {
+                Ok(PreHooked::Rewritten { call, hook, ask }) => {
                     resolved = call;
                     rewriter = Some(hook);
+                    asked = ask;
                 }
                 Err(denial) => return Err(noted(denial, trail)),
             }
         }
-        let reason = DenialReason::TooManyRewrites { limit: MAX_REWRITES };
+        let reason = DenialReason::TooManyRewrites {
+            limit: MAX_REWRITES,
+        };
         Err(noted(Denial::new(Gate::PreHooks, reason), trail))
     }
 
@@ -185,18 +198,33 @@ impl Chain {
 
     async fn explain_walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<(), Denial> {
         let parsed = g01_parse::parse(raw).map_err(|denial| noted(denial, trail))?;
-        trail.note(Gate::Parse, GateNote::Passed, "one JSON object within the limits");
+        trail.note(
+            Gate::Parse,
+            GateNote::Passed,
+            "one JSON object within the limits",
+        );
         let resolved = g02_resolve::resolve(&self.registry, &self.policy, parsed);
         let resolved = resolved.map_err(|denial| noted(denial, trail))?;
-        trail.note(Gate::Resolve, GateNote::Passed, "the tool exists and may be seen");
-        let validated = self.judge(resolved, trail).await.map_err(|denial| noted(denial, trail))?;
+        trail.note(
+            Gate::Resolve,
+            GateNote::Passed,
+            "the tool exists and may be seen",
+        );
+        let validated = self
+            .judge(resolved, trail)
+            .await
+            .map_err(|denial| noted(denial, trail))?;
         self.explain_rest(&validated, trail);
         Ok(())
     }
 
     fn explain_rest(&self, validated: &g05_schema::Validated, trail: &mut Trail) {
         let tool = validated.permitted().call().tool();
-        let hooks = self.pre_hooks.hooks.iter().filter(|hook| hook.wants(tool.name()));
+        let hooks = self
+            .pre_hooks
+            .hooks
+            .iter()
+            .filter(|hook| hook.wants(tool.name()));
         let names: Vec<&str> = hooks.map(|hook| hook.name()).collect();
         let hooks = match names.as_slice() {
             [] => "no hook for this tool".to_owned(),
@@ -204,7 +232,11 @@ impl Chain {
         };
         trail.note(Gate::PreHooks, GateNote::Passed, hooks);
         match g07_approval::question(self.exempt, validated.permitted(), None) {
-            Some(reason) => trail.note(Gate::Approval, GateNote::Asked, format!("would ask: {reason}")),
+            Some(reason) => trail.note(
+                Gate::Approval,
+                GateNote::Asked,
+                format!("would ask: {reason}"),
+            ),
             None => trail.note(Gate::Approval, GateNote::Passed, "nobody has to be asked"),
         }
     }
@@ -213,6 +245,11 @@ impl Chain {
 /// Leaves a denial in the trail too.
 fn noted(denial: Denial, trail: &mut Trail) -> Denial {
     let rules = denial.sources().to_vec();
-    trail.note_rules(denial.gate, GateNote::Denied, denial.reason.to_string(), rules);
+    trail.note_rules(
+        denial.gate,
+        GateNote::Denied,
+        denial.reason.to_string(),
+        rules,
+    );
     denial
 }

@@ -59,9 +59,7 @@ pub(super) fn parse(raw: &RawCall) -> Result<Parsed, Denial> {
         Err(error) => return Err(malformed(error.to_string())),
     };
     Ok(Parsed {
-        header: Header {
-            id: raw.id,
-        },
+        header: Header { id: raw.id },
         name: PROVIDER_PREFIXES
             .iter()
             .find_map(|prefix| raw.name.strip_prefix(prefix))

@@ -26,15 +26,30 @@ impl Resolved {
     }
 
     /// The same call with the input that a hook put in its place.
-    pub(super) fn rewritten(header: Header, tool: Arc<RegisteredTool>, input: Map<String, Value>) -> Self {
-        Self { header, tool, input }
+    pub(super) fn rewritten(
+        header: Header,
+        tool: Arc<RegisteredTool>,
+        input: Map<String, Value>,
+    ) -> Self {
+        Self {
+            header,
+            tool,
+            input,
+        }
     }
 }
 
 /// Resolves a call.
-pub(super) fn resolve(registry: &Registry, policy: &Policy, call: Parsed) -> Result<Resolved, Denial> {
+pub(super) fn resolve(
+    registry: &Registry,
+    policy: &Policy,
+    call: Parsed,
+) -> Result<Resolved, Denial> {
     let (header, name, input) = call.into_parts();
-    match registry.get(&name).filter(|tool| policy.shows(tool.facts())) {
+    match registry
+        .get(&name)
+        .filter(|tool| policy.shows(tool.facts()))
+    {
         Some(tool) => Ok(Resolved {
             header,
             tool: Arc::clone(tool),
@@ -42,8 +57,12 @@ pub(super) fn resolve(registry: &Registry, policy: &Policy, call: Parsed) -> Res
         }),
         None => {
             let visible = registry.tools().filter(|tool| policy.shows(tool.facts()));
-            let nearest = nearest(&name, visible.map(|tool| tool.name().as_str())).map(str::to_owned);
-            Err(Denial::new(Gate::Resolve, DenialReason::UnknownTool { name, nearest }))
+            let nearest =
+                nearest(&name, visible.map(|tool| tool.name().as_str())).map(str::to_owned);
+            Err(Denial::new(
+                Gate::Resolve,
+                DenialReason::UnknownTool { name, nearest },
+            ))
         }
     }
 }

@@ -68,7 +68,11 @@ fn normalise_object(
 ) {
     let names: Vec<String> = object.keys().cloned().collect();
     for name in names {
-        let at = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let at = if path.is_empty() {
+            name.clone()
+        } else {
+            format!("{path}.{name}")
+        };
         let property = schema.property(&name);
         let admits_null = property.as_ref().is_some_and(SchemaView::admits_null);
         match object.get_mut(&name) {
@@ -86,7 +90,12 @@ fn normalise_object(
     }
 }
 
-fn normalise_value(schema: &SchemaView<'_>, value: &mut Value, path: &str, conversions: &mut Vec<String>) {
+fn normalise_value(
+    schema: &SchemaView<'_>,
+    value: &mut Value,
+    path: &str,
+    conversions: &mut Vec<String>,
+) {
     if let Some(kind) = schema.single_kind()
         && let Some(converted) = convert(kind, value)
     {
@@ -109,7 +118,9 @@ fn normalise_value(schema: &SchemaView<'_>, value: &mut Value, path: &str, conve
 /// The one other spelling of `value` that is of `kind`, if there is exactly one.
 fn convert(kind: Kind, value: &Value) -> Option<Value> {
     match (kind, value) {
-        (Kind::Integer, Value::Number(number)) => whole(number.as_f64().filter(|_| number.is_f64())?),
+        (Kind::Integer, Value::Number(number)) => {
+            whole(number.as_f64().filter(|_| number.is_f64())?)
+        }
         (Kind::Integer, Value::String(text)) => number_text(text).filter(|parsed| !parsed.is_f64()),
         (Kind::Number, Value::String(text)) => number_text(text),
         (Kind::Boolean, Value::String(text)) => match text.as_str() {
@@ -135,7 +146,8 @@ fn whole(float: f64) -> Option<Value> {
 
 fn number_text(text: &str) -> Option<Value> {
     let parsed = json::strict(text).ok().filter(Value::is_number)?;
-    (parsed.to_string() == text).then_some(parsed)
+    let canonical = parsed.to_string();
+    (canonical == text).then_some(parsed)
 }
 
 #[cfg(test)]
@@ -144,7 +156,9 @@ mod tests {
     use serde_json::json;
 
     fn normalised(schema: Value, input: Value) -> Value {
-        let Value::Object(mut object) = input else { panic!("an object") };
+        let Value::Object(mut object) = input else {
+            panic!("an object")
+        };
         normalise_object(&SchemaView::root(&schema), &mut object, "", &mut Vec::new());
         Value::Object(object)
     }
@@ -167,7 +181,10 @@ mod tests {
         }
         let nested = json!({"type": "object", "properties": {
             "p": {"type": "object", "properties": {"a": {"type": "string"}, "c": {"type": "string"}}}}});
-        assert_eq!(normalised(nested, json!({"p": {"a": null, "c": "V"}})), json!({"p": {"c": "V"}}));
+        assert_eq!(
+            normalised(nested, json!({"p": {"a": null, "c": "V"}})),
+            json!({"p": {"c": "V"}})
+        );
     }
 
     #[test]
@@ -177,11 +194,20 @@ mod tests {
         assert_eq!(one(integer.clone(), json!("-7")), json!({"x": -7}));
         assert_eq!(one(integer.clone(), json!(5.0)), json!({"x": 5}));
         assert_eq!(one(integer.clone(), json!(-0.0)), json!({"x": 0}));
-        assert_eq!(one(json!({"type": "boolean"}), json!("false")), json!({"x": false}));
-        assert_eq!(one(json!({"type": "number"}), json!("1.5")), json!({"x": 1.5}));
+        assert_eq!(
+            one(json!({"type": "boolean"}), json!("false")),
+            json!({"x": false})
+        );
+        assert_eq!(
+            one(json!({"type": "number"}), json!("1.5")),
+            json!({"x": 1.5})
+        );
         let list = json!({"type": "array", "items": {"type": "integer"}});
         assert_eq!(one(list, json!("[\"1\", 2]")), json!({"x": [1, 2]}));
-        assert_eq!(one(json!({"type": ["integer", "null"]}), json!("5")), json!({"x": 5}));
+        assert_eq!(
+            one(json!({"type": ["integer", "null"]}), json!("5")),
+            json!({"x": 5})
+        );
     }
 
     #[test]
@@ -190,13 +216,24 @@ mod tests {
             assert_eq!(one(property, value.clone()), json!({ "x": value }));
         };
         let integer = json!({"type": "integer"});
-        for value in [json!(" 5"), json!("05"), json!("5.0"), json!("+5"), json!(""), json!(true), json!([5]), json!(1.5)]
-        {
+        for value in [
+            json!(" 5"),
+            json!("05"),
+            json!("5.0"),
+            json!("+5"),
+            json!(""),
+            json!(true),
+            json!([5]),
+            json!(1.5),
+        ] {
             unchanged(integer.clone(), value);
         }
         unchanged(json!({"type": "string"}), json!(5));
         unchanged(json!({"type": ["integer", "string"]}), json!("5"));
-        unchanged(json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}), json!("5"));
+        unchanged(
+            json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}),
+            json!("5"),
+        );
         unchanged(json!({}), json!("5"));
         unchanged(json!({"type": "boolean"}), json!("True"));
         unchanged(json!({"type": "array"}), json!("[1"));

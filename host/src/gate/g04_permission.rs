@@ -32,10 +32,14 @@ impl Permitted {
 }
 
 /// Asks the policy.
-pub(super) async fn check(policy: &Policy, call: Normalised, trail: &mut Trail) -> Result<Permitted, Denial> {
-    let subjects = subjects(&call).await.map_err(|message| {
-        Denial::new(Gate::Permission, DenialReason::ToolRefused { message })
-    })?;
+pub(super) async fn check(
+    policy: &Policy,
+    call: Normalised,
+    trail: &mut Trail,
+) -> Result<Permitted, Denial> {
+    let subjects = subjects(&call)
+        .await
+        .map_err(|message| Denial::new(Gate::Permission, DenialReason::ToolRefused { message }))?;
     let verdict = policy.evaluate(Question {
         tool: call.tool().facts(),
         subjects: &subjects,
@@ -43,14 +47,27 @@ pub(super) async fn check(policy: &Policy, call: Normalised, trail: &mut Trail) 
     let matched = verdict.matched.clone();
     match (verdict.decision, verdict.denial.clone()) {
         (Decision::Allow, None) => {
-            trail.note_rules(Gate::Permission, GateNote::Passed, format!("allow {}", verdict.basis), matched);
+            trail.note_rules(
+                Gate::Permission,
+                GateNote::Passed,
+                format!("allow {}", verdict.basis),
+                matched,
+            );
         }
         (Decision::Ask, None) => {
-            trail.note_rules(Gate::Permission, GateNote::Asked, format!("ask {}", verdict.basis), matched);
+            trail.note_rules(
+                Gate::Permission,
+                GateNote::Asked,
+                format!("ask {}", verdict.basis),
+                matched,
+            );
         }
         (Decision::Deny, reason) | (Decision::Allow | Decision::Ask, reason @ Some(_)) => {
             let mode = policy.mode().as_str();
-            let denial = Denial::new(Gate::Permission, reason.unwrap_or(DenialReason::NothingAllows { mode }));
+            let denial = Denial::new(
+                Gate::Permission,
+                reason.unwrap_or(DenialReason::NothingAllows { mode }),
+            );
             return Err(hinted(denial, &call, &subjects));
         }
     }
@@ -82,11 +99,29 @@ fn hinted(denial: Denial, call: &Normalised, subjects: &[Subject]) -> Denial {
              configuration"
         ),
         DenialReason::NothingAllows { .. } => match subjects.first() {
-            Some(subject) => format!("to allow it, add the rule {tool}({}) to 'allow'", subject.value),
+            Some(subject) => format!(
+                "to allow it, add the rule {tool}({}) to 'allow'",
+                subject.value
+            ),
             None => format!("to allow it, add the rule {tool} to 'allow'"),
         },
-        DenialReason::AboveCeiling { .. } => "the ceiling, or mode plan, is set in [permissions] or by a start flag".into(),
-        _ => return denial,
+        DenialReason::AboveCeiling { .. } => {
+            "the ceiling, or mode plan, is set in [permissions] or by a start flag".into()
+        }
+        DenialReason::Malformed { .. }
+        | DenialReason::UnknownTool { .. }
+        | DenialReason::Rule { .. }
+        | DenialReason::Protected { .. }
+        | DenialReason::Undecidable { .. }
+        | DenialReason::ToolRefused { .. }
+        | DenialReason::UnsupportedSubject { .. }
+        | DenialReason::InvalidInput { .. }
+        | DenialReason::HookDenied { .. }
+        | DenialReason::HookBroken { .. }
+        | DenialReason::TooManyRewrites { .. }
+        | DenialReason::NotApproved { .. }
+        | DenialReason::NoApprover
+        | DenialReason::ApprovalTimeout { .. } => return denial,
     };
     denial.with_hint(hint)
 }

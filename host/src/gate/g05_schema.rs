@@ -39,7 +39,10 @@ pub(super) fn check(permitted: Permitted, trail: &mut Trail) -> Result<Validated
             trail.note(Gate::Schema, GateNote::Warned, violations.join(" "));
         }
         SchemaMode::Enforce => {
-            return Err(Denial::new(Gate::Schema, DenialReason::InvalidInput { violations }));
+            return Err(Denial::new(
+                Gate::Schema,
+                DenialReason::InvalidInput { violations },
+            ));
         }
     }
     Ok(Validated { call: permitted })

@@ -38,8 +38,15 @@ impl Hooked {
 pub(super) enum PreHooked {
     /// On to gate 7.
     Pass(Hooked),
-    /// Back to gate 3, with who rewrote it.
-    Rewritten(Resolved, String),
+    /// Back to gate 3.
+    Rewritten {
+        /// The call with its new input.
+        call: Resolved,
+        /// Who rewrote it.
+        hook: String,
+        /// A hook wants somebody to be asked all the same.
+        ask: Option<String>,
+    },
 }
 
 /// The hooks and what they are told.
@@ -50,31 +57,37 @@ pub(super) struct PreHooks {
     pub(super) roots: Arc<Roots>,
 }
 
-/// Runs the hooks.
-pub(super) async fn run(hooks: &PreHooks, call: Validated, trail: &mut Trail) -> Result<PreHooked, Denial> {
+/// Runs the hooks. `asked`: what a hook wanted in an earlier round.
+pub(super) async fn run(
+    hooks: &PreHooks,
+    call: Validated,
+    asked: Option<String>,
+    trail: &mut Trail,
+) -> Result<PreHooked, Denial> {
     let normalised = call.permitted().call();
     let tool = normalised.tool();
-    let wanting: Vec<_> = hooks.hooks.iter().filter(|hook| hook.wants(tool.name())).collect();
-    if wanting.is_empty() {
-        trail.note(Gate::PreHooks, GateNote::Passed, "no hook for this tool");
-        return Ok(PreHooked::Pass(Hooked { call, ask: None }));
-    }
     let mut event = HookEvent {
         hook_event_name: "PreToolUse",
         session_id: hooks.session.clone(),
         cwd: hooks.roots.workspace().to_owned(),
         tool_name: tool.name().clone(),
-        tool_input: normalised.input().as_ref().clone(),
+        tool_input: Arc::clone(normalised.input()),
         tool_response: None,
     };
-    let mut ask = None;
+    let mut ask = asked;
     let mut rewriter = None;
-    for hook in &wanting {
+    let mut ran = 0;
+    for hook in &hooks.hooks {
+        if !hook.wants(tool.name()) {
+            continue;
+        }
+        ran += 1;
         let new_input = match reply(hook.as_ref(), &event).await? {
             HookReply::Nothing => None,
             HookReply::Deny { message } => {
                 let hook = hook.name().to_owned();
-                return Err(Denial::new(Gate::PreHooks, DenialReason::HookDenied { hook, message }));
+                let reason = DenialReason::HookDenied { hook, message };
+                return Err(Denial::new(Gate::PreHooks, reason));
             }
             HookReply::Ask { message, input } => {
                 ask.get_or_insert(format!("the hook '{}' asks: {message}", hook.name()));
@@ -84,28 +97,25 @@ pub(super) async fn run(hooks: &PreHooks, call: Validated, trail: &mut Trail) ->
         };
         rewriter = take_rewrite(&mut event.tool_input, new_input, hook.name()).or(rewriter);
     }
-    match rewriter {
-        Some(hook) => {
-            trail.note(Gate::PreHooks, GateNote::Changed, format!("the hook '{hook}' rewrote the input"));
-            let header = normalised.header().clone();
-            let resolved = Resolved::rewritten(header, Arc::clone(tool), event.tool_input);
-            Ok(PreHooked::Rewritten(resolved, hook))
-        }
-        None => {
-            trail.note(Gate::PreHooks, GateNote::Passed, format!("{} hooks ran", wanting.len()));
-            Ok(PreHooked::Pass(Hooked { call, ask }))
-        }
-    }
+    let Some(hook) = rewriter else {
+        trail.note(Gate::PreHooks, GateNote::Passed, format!("{ran} hooks ran"));
+        return Ok(PreHooked::Pass(Hooked { call, ask }));
+    };
+    let what = format!("the hook '{hook}' rewrote the input");
+    trail.note(Gate::PreHooks, GateNote::Changed, what);
+    let input = Arc::unwrap_or_clone(event.tool_input);
+    let call = Resolved::rewritten(normalised.header().clone(), Arc::clone(tool), input);
+    Ok(PreHooked::Rewritten { call, hook, ask })
 }
 
 /// Puts a new input in place of the old; the hook's name if it was another one.
 fn take_rewrite(
-    old: &mut Map<String, Value>,
+    old: &mut Arc<Map<String, Value>>,
     new: Option<Map<String, Value>>,
     hook: &str,
 ) -> Option<String> {
-    let new = new.filter(|new| new != old)?;
-    *old = new;
+    let new = new.filter(|new| new != old.as_ref())?;
+    *old = Arc::new(new);
     Some(hook.to_owned())
 }
 
@@ -117,5 +127,8 @@ async fn reply(hook: &dyn PreHook, event: &HookEvent) -> Result<HookReply, Denia
         Err(_) => "it panicked".to_owned(),
     };
     let hook = hook.name().to_owned();
-    Err(Denial::new(Gate::PreHooks, DenialReason::HookBroken { hook, what: broken }))
+    Err(Denial::new(
+        Gate::PreHooks,
+        DenialReason::HookBroken { hook, what: broken },
+    ))
 }

@@ -15,7 +15,7 @@ use super::g06_pre_hooks::Hooked;
 use super::ports::{Answer, ApprovalRequest, Approver};
 use super::registry::RegisteredTool;
 use super::trail::{GateNote, Trail};
-use crate::model::{Denial, DenialReason, Gate, Subject};
+use crate::model::{Denial, DenialReason, Gate, Subject, hex};
 use crate::policy::{Basis, Decision, ExemptLine, FileGrant, Policy, Verdict};
 
 /// A call that every gate let pass, with what it may reach. Providers take it by value: it is good for one execution.
@@ -64,8 +64,15 @@ pub(super) fn question(exempt: ExemptLine, call: &Permitted, hook: Option<&str>)
         }
         Basis::AcceptEdits | Basis::Bypass => None,
         Basis::ReadOnly | Basis::Mode { .. } => (!exempt.covers(traits)).then(|| {
-            let destructive = if traits.destructive { " and destructive" } else { "" };
-            format!("the tool is {}{destructive}, and no rule allows the call", traits.level)
+            let destructive = if traits.destructive {
+                " and destructive"
+            } else {
+                ""
+            };
+            format!(
+                "the tool is {}{destructive}, and no rule allows the call",
+                traits.level
+            )
         }),
     }
 }
@@ -84,7 +91,11 @@ pub(super) async fn ask(
     let Some(reason) = question(exempt, call.validated().permitted(), call.ask()) else {
         trail.note(Gate::Approval, GateNote::Passed, "nobody has to be asked");
         let files = policy.file_grant(facts, verdict, bypassed);
-        return Ok(Cleared { call, approved_by: None, files });
+        return Ok(Cleared {
+            call,
+            approved_by: None,
+            files,
+        });
     };
     let files = policy.file_grant(facts, verdict, true);
     let request = request(&call, files.as_ref(), reason);
@@ -92,7 +103,11 @@ pub(super) async fn ask(
     match approver.ask(&request).await {
         Answer::Approved { by } => {
             trail.note(Gate::Approval, GateNote::Asked, format!("approved by {by}"));
-            Ok(Cleared { call, approved_by: Some(by), files })
+            Ok(Cleared {
+                call,
+                approved_by: Some(by),
+                files,
+            })
         }
         Answer::Refused { by, message } => denied(DenialReason::NotApproved { by, message }),
         Answer::TimedOut { after } => denied(DenialReason::ApprovalTimeout { after }),
@@ -106,7 +121,10 @@ pub(super) async fn ask(
 fn allow_hint(call: &Hooked, verdict: &Verdict) -> String {
     let tool = call.validated().permitted().call().tool().name();
     match verdict.paths.first() {
-        Some(path) => format!("call from a terminal to be asked, or allow it with --allow '{tool}({})'", path.display()),
+        Some(path) => format!(
+            "call from a terminal to be asked, or allow it with --allow '{tool}({})'",
+            path.display()
+        ),
         None => format!("call from a terminal to be asked, or allow it with --allow '{tool}'"),
     }
 }
@@ -117,8 +135,16 @@ fn request(call: &Hooked, files: Option<&FileGrant>, reason: String) -> Approval
     let tool = normalised.tool();
     let grants: Vec<String> = files
         .map(|grant| {
-            let paths = permitted.verdict().paths.iter().map(|path| path.display().to_string());
-            format!("{} files: {}", grant.access().as_str(), paths.collect::<Vec<_>>().join(", "))
+            let paths = permitted
+                .verdict()
+                .paths
+                .iter()
+                .map(|path| path.display().to_string());
+            format!(
+                "{} files: {}",
+                grant.access().as_str(),
+                paths.collect::<Vec<_>>().join(", ")
+            )
         })
         .into_iter()
         .collect();
@@ -133,8 +159,13 @@ fn request(call: &Hooked, files: Option<&FileGrant>, reason: String) -> Approval
     }
 }
 
-fn ticket(tool: &RegisteredTool, input: &Map<String, Value>, subjects: &[Subject], grants: &[String]) -> String {
+fn ticket(
+    tool: &RegisteredTool,
+    input: &Map<String, Value>,
+    subjects: &[Subject],
+    grants: &[String],
+) -> String {
     let canonical = serde_json::json!([tool.name(), tool.digest(), input, subjects, grants]);
     let digest = Sha256::digest(canonical.to_string().as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest)
 }

@@ -48,9 +48,16 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
     let input = Arc::clone(call.input());
     let approved_by = call.approved_by().map(str::to_owned);
     let turn = tool.turn().await;
-    let ran = AssertUnwindSafe(tool.provider().execute(call)).catch_unwind().await;
+    let ran = AssertUnwindSafe(tool.provider().execute(call))
+        .catch_unwind()
+        .await;
     drop(turn);
-    let ProviderReport { end, usage, files, log } = ran.unwrap_or_else(|_| ProviderReport {
+    let ProviderReport {
+        end,
+        usage,
+        files,
+        log,
+    } = ran.unwrap_or_else(|_| ProviderReport {
         end: ProviderEnd::HostError(HostFailure {
             message: "the provider panicked".to_owned(),
         }),

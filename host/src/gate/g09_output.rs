@@ -64,7 +64,9 @@ pub(super) fn cap(spill: &dyn SpillStore, executed: Executed, trail: &mut Trail)
 fn cap_output(spill: &dyn SpillStore, ran: &Ran, output: &mut ToolOutput) -> bool {
     let mut capped = cap_blobs(output);
     if let Some(text) = cut(spill, ran, &output.text()) {
-        output.content.retain(|part| !matches!(part, Content::Text { .. }));
+        output
+            .content
+            .retain(|part| !matches!(part, Content::Text { .. }));
         output.content.insert(0, Content::Text { text });
         capped = true;
     }
@@ -84,7 +86,10 @@ fn cap_blobs(output: &mut ToolOutput) -> bool {
         if let Content::Blob { mime, data, .. } = part {
             held += data.len();
             if held > MAX_BLOB_BYTES {
-                let text = format!("[{} bytes of {mime} left out: more than the host passes on]", data.len());
+                let text = format!(
+                    "[{} bytes of {mime} left out: more than the host passes on]",
+                    data.len()
+                );
                 *part = Content::Text { text };
                 capped = true;
             }
@@ -105,10 +110,17 @@ fn cut(spill: &dyn SpillStore, ran: &Ran, text: &str) -> Option<String> {
     let total = text.chars().count();
     let left_out = total - HEAD_CHARS - TAIL_CHARS;
     let pointer = match spill.put(ran.header.id, ran.tool.name(), text) {
-        Ok(path) => format!("The full output is in {}; page it with Read.", path.display()),
+        Ok(path) => format!(
+            "The full output is in {}; page it with Read.",
+            path.display()
+        ),
         Err(error) => format!("The full output could not be kept: {error}."),
     };
-    let at = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let at = |chars: usize| {
+        text.char_indices()
+            .nth(chars)
+            .map_or(text.len(), |(at, _)| at)
+    };
     let head = text.get(..at(HEAD_CHARS)).unwrap_or_default();
     let tail = text.get(at(total - TAIL_CHARS)..).unwrap_or_default();
     Some(format!(

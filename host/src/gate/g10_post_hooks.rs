@@ -37,23 +37,36 @@ pub(super) async fn run(
 ) -> Finished {
     let failed = !matches!(capped.ending(), Ending::Done(_));
     let tool = capped.ran().tool.name();
-    let wanting: Vec<_> = hooks.iter().filter(|hook| hook.wants(tool, failed)).collect();
+    let wanting: Vec<_> = hooks
+        .iter()
+        .filter(|hook| hook.wants(tool, failed))
+        .collect();
     if wanting.is_empty() {
         trail.note(Gate::PostHooks, GateNote::Passed, "no hook for this tool");
     } else {
         let event = HookEvent {
-            hook_event_name: if failed { "PostToolUseFailure" } else { "PostToolUse" },
+            hook_event_name: if failed {
+                "PostToolUseFailure"
+            } else {
+                "PostToolUse"
+            },
             session_id: session.to_owned(),
             cwd: workspace.to_owned(),
             tool_name: tool.clone(),
-            tool_input: capped.ran().input.as_ref().clone(),
+            tool_input: Arc::clone(&capped.ran().input),
             tool_response: Some(capped.ending().text()),
         };
         for hook in wanting {
             let (note, detail) = match AssertUnwindSafe(hook.run(&event)).catch_unwind().await {
                 Ok(Ok(())) => (GateNote::Passed, format!("the hook '{}' ran", hook.name())),
-                Ok(Err(PortError(what))) => (GateNote::Warned, format!("hook broken: {}, {what}", hook.name())),
-                Err(_) => (GateNote::Warned, format!("hook broken: {}, it panicked", hook.name())),
+                Ok(Err(PortError(what))) => (
+                    GateNote::Warned,
+                    format!("hook broken: {}, {what}", hook.name()),
+                ),
+                Err(_) => (
+                    GateNote::Warned,
+                    format!("hook broken: {}, it panicked", hook.name()),
+                ),
             };
             trail.note(Gate::PostHooks, note, detail);
         }

@@ -13,7 +13,9 @@ use sha2::{Digest as _, Sha256};
 use super::g10_post_hooks::Finished;
 use super::ports::{Journal, PortError};
 use super::trail::{Step, Trail};
-use crate::model::{CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Usage};
+use crate::model::{
+    CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Usage, hex,
+};
 
 /// The longest preview of an input, bytes.
 const MAX_PREVIEW: usize = 2_048;
@@ -102,7 +104,10 @@ impl Recorder {
         let ending = match self.journal.append(&record) {
             Ok(()) => ending,
             Err(PortError(what)) => Ending::HostError(HostFailure {
-                message: format!("the call ended as '{}', but its record could not be written: {what}", ending.word()),
+                message: format!(
+                    "the call ended as '{}', but its record could not be written: {what}",
+                    ending.word()
+                ),
             }),
         };
         Outcome {
@@ -169,11 +174,5 @@ fn preview(input: &[u8]) -> String {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex(&Sha256::digest(bytes))
 }

@@ -25,9 +25,13 @@ struct Strict {
 impl Strict {
     fn deeper<E: de::Error>(self) -> Result<Self, E> {
         if self.depth < MAX_DEPTH {
-            Ok(Self { depth: self.depth + 1 })
+            Ok(Self {
+                depth: self.depth + 1,
+            })
         } else {
-            Err(E::custom(format_args!("nesting is deeper than {MAX_DEPTH} levels")))
+            Err(E::custom(format_args!(
+                "nesting is deeper than {MAX_DEPTH} levels"
+            )))
         }
     }
 }
@@ -64,8 +68,9 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-        // 2^64: an integer literal beyond 64 bits arrives here, already rounded.
-        if value.abs() >= 18_446_744_073_709_551_616.0 {
+        // An integer literal beyond 64 bits arrives here, already rounded, and looks like a float of that size: 2^64 and
+        // more, or -2^63 and less (which as an exact integer arrives as `i64`).
+        if value >= 18_446_744_073_709_551_616.0 || value <= -9_223_372_036_854_775_808.0 {
             return Err(E::custom("a number is beyond 64 bits"));
         }
         Number::from_f64(value)
@@ -96,7 +101,10 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(deeper)?;
             if object.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("duplicate key '{}'", key.escape_debug())));
+                return Err(de::Error::custom(format_args!(
+                    "duplicate key '{}'",
+                    key.escape_debug()
+                )));
             }
             object.insert(key, value);
         }
@@ -115,22 +123,33 @@ mod tests {
             (r#"{"o":[{"b":1,"b":1}]}"#, "duplicate key 'b'"),
             ("123456789012345678901234567890", "beyond 64 bits"),
             ("-123456789012345678901234567890", "beyond 64 bits"),
+            ("-9223372036854775809", "beyond 64 bits"),
+            ("18446744073709551616", "beyond 64 bits"),
             ("1e400", "out of range"),
             ("{} {}", "trailing characters"),
-            (r#""\ud800""#, "surrogate"),
+            (r#""\ud800a""#, "hex escape"),
         ] {
             let error = strict(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");
         }
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(strict(&nested(64)).is_ok());
-        assert!(strict(&nested(65)).unwrap_err().to_string().contains("64 levels"));
+        assert!(
+            strict(&nested(65))
+                .unwrap_err()
+                .to_string()
+                .contains("64 levels")
+        );
         assert!(strict(&nested(200)).is_err());
     }
 
     #[test]
     fn numbers_within_64_bits_stay_exact() {
-        for text in ["9007199254740993", "18446744073709551615", "-9223372036854775808"] {
+        for text in [
+            "9007199254740993",
+            "18446744073709551615",
+            "-9223372036854775808",
+        ] {
             assert_eq!(strict(text).unwrap().to_string(), text);
         }
     }

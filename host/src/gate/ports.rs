@@ -11,7 +11,10 @@ use serde_json::{Map, Value};
 
 use super::g07_approval::Cleared;
 use super::g11_journal::Record;
-use crate::model::{CallId, Ending, FileUse, HostFailure, Stop, Subject, ToolFailure, ToolName, ToolOutput, Trap, Usage};
+use crate::model::{
+    CallId, Ending, FileUse, HostFailure, Stop, Subject, ToolFailure, ToolName, ToolOutput, Trap,
+    Usage,
+};
 
 /// What an adapter reports when it could not do its part.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -135,7 +138,7 @@ pub struct HookEvent {
     /// The tool.
     pub tool_name: ToolName,
     /// The input.
-    pub tool_input: Map<String, Value>,
+    pub tool_input: Arc<Map<String, Value>>,
     /// What the model is told, after the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_response: Option<String>,

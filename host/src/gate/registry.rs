@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::ports::Provider;
 use super::schema::{InputSchema, SchemaError};
-use crate::model::{CapabilityKind, Concurrency, Declaration, Limits, ToolName, Traits};
+use crate::model::{Concurrency, Declaration, FileScope, Limits, ToolName, Traits};
 use crate::policy::{Access, SchemaMode, ToolFacts};
 
 /// A tool on its way into the registry.
@@ -59,12 +59,15 @@ pub enum RegistrationError {
 impl RegisteredTool {
     fn new(registration: Registration) -> Result<Self, RegistrationError> {
         let declaration = registration.declaration;
-        let schema = InputSchema::compile(&declaration.input_schema).map_err(|error| RegistrationError::Schema {
-            tool: declaration.name.clone(),
-            error,
+        let schema = InputSchema::compile(&declaration.input_schema).map_err(|error| {
+            RegistrationError::Schema {
+                tool: declaration.name.clone(),
+                error,
+            }
         })?;
         let traits = Traits::resolve(&declaration.claim, &declaration.evidence());
-        let turn = (traits.concurrency == Concurrency::Exclusive).then(|| tokio::sync::Mutex::new(()));
+        let turn =
+            (traits.concurrency == Concurrency::Exclusive).then(|| tokio::sync::Mutex::new(()));
         Ok(Self {
             facts: ToolFacts {
                 name: declaration.name.clone(),
@@ -125,19 +128,14 @@ impl RegisteredTool {
 }
 
 /// The strongest file capability that is asked for. A writing view reads too.
-fn file_access(declaration: &Declaration) -> Option<(Access, crate::model::FileScope)> {
-    let kinds = || declaration.capabilities.iter().map(|capability| &capability.kind);
-    let write = kinds().find_map(|kind| match kind {
-        CapabilityKind::FsWrite(scope) => Some((Access::Write, *scope)),
-        _ => None,
-    });
-    let read = || {
-        kinds().find_map(|kind| match kind {
-            CapabilityKind::FsRead(scope) => Some((Access::Read, *scope)),
-            _ => None,
-        })
-    };
-    write.or_else(read)
+fn file_access(declaration: &Declaration) -> Option<(Access, FileScope)> {
+    let asked = declaration
+        .capabilities
+        .iter()
+        .filter_map(|capability| capability.kind.files());
+    asked
+        .map(|(writes, scope)| (if writes { Access::Write } else { Access::Read }, scope))
+        .max_by_key(|(access, _)| *access == Access::Write)
 }
 
 /// See the module.

@@ -46,7 +46,12 @@ pub struct Trail {
 }
 
 impl Trail {
-    pub(super) fn note(&mut self, gate: Gate, note: GateNote, detail: impl Into<Cow<'static, str>>) {
+    pub(super) fn note(
+        &mut self,
+        gate: Gate,
+        note: GateNote,
+        detail: impl Into<Cow<'static, str>>,
+    ) {
         self.note_rules(gate, note, detail, Vec::new());
     }
 

@@ -63,19 +63,27 @@ impl CommandHook {
 
     async fn call(&self, event: &HookEvent) -> Result<Ran, PortError> {
         let input = serde_json::to_vec(event).map_err(|error| PortError(error.to_string()))?;
-        let mut child = self.spawn().map_err(|error| PortError(format!("could not start: {error}")))?;
+        let mut child = self
+            .spawn()
+            .map_err(|error| PortError(format!("could not start: {error}")))?;
         let group = child.id();
         let ran = tokio::time::timeout(self.timeout, converse(&mut child, input)).await;
         let result = match ran {
             Ok(result) => result,
-            Err(_) => Err(PortError(format!("took more than {} ms", self.timeout.as_millis()))),
+            Err(_) => Err(PortError(format!(
+                "took more than {} ms",
+                self.timeout.as_millis()
+            ))),
         };
         end_group(group);
         result
     }
 
     fn spawn(&self) -> std::io::Result<Child> {
-        #[expect(clippy::disallowed_methods, reason = "hooks are the operator's own programs")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "hooks are the operator's own programs"
+        )]
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
@@ -108,15 +116,25 @@ async fn converse(child: &mut Child, input: Vec<u8>) -> Result<Ran, PortError> {
     };
     let (_, stdout, stderr) = tokio::join!(feed, read(stdout), read(stderr));
     let (stdout, stderr) = (stdout?, stderr?);
-    let status = child.wait().await.map_err(|error| PortError(error.to_string()))?;
-    Ok(Ran { status, stdout, stderr })
+    let status = child
+        .wait()
+        .await
+        .map_err(|error| PortError(error.to_string()))?;
+    Ok(Ran {
+        status,
+        stdout,
+        stderr,
+    })
 }
 
 async fn read(stream: Option<impl AsyncRead + Unpin>) -> Result<String, PortError> {
     let mut bytes = Vec::new();
     if let Some(stream) = stream {
         let mut bounded = stream.take(MAX_OUTPUT + 1);
-        bounded.read_to_end(&mut bytes).await.map_err(|error| PortError(error.to_string()))?;
+        bounded
+            .read_to_end(&mut bytes)
+            .await
+            .map_err(|error| PortError(error.to_string()))?;
     }
     if bytes.len() as u64 > MAX_OUTPUT {
         return Err(PortError("printed more than 1 MiB".to_owned()));
@@ -126,7 +144,9 @@ async fn read(stream: Option<impl AsyncRead + Unpin>) -> Result<String, PortErro
 
 /// Ends what the hook left running in its process group.
 fn end_group(group: Option<u32>) {
-    let group = group.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+    let group = group
+        .and_then(|id| i32::try_from(id).ok())
+        .and_then(rustix::process::Pid::from_raw);
     if let Some(group) = group {
         let ended = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         tracing::trace!(?ended, "hook process group");
@@ -139,7 +159,9 @@ fn find(program: &str) -> Option<PathBuf> {
         return Path::new(program).is_file().then(|| PathBuf::from(program));
     }
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|candidate| candidate.is_file())
 }
 
 #[async_trait]

@@ -28,7 +28,9 @@ pub(super) fn parse(stdout: &str) -> Result<HookReply, PortError> {
     }
     let printed: Printed = serde_json::from_str(stdout)
         .map_err(|error| PortError(format!("printed something that is not a reply: {error}")))?;
-    let message = printed.reason.unwrap_or_else(|| "no reason given".to_owned());
+    let message = printed
+        .reason
+        .unwrap_or_else(|| "no reason given".to_owned());
     match (printed.decision, printed.input) {
         (Some(Word::Deny), None) => Ok(HookReply::Deny { message }),
         (Some(Word::Deny), Some(_)) => Err(PortError("denied and rewrote in one reply".to_owned())),
@@ -47,8 +49,16 @@ mod tests {
         assert_eq!(parse("").unwrap(), HookReply::Nothing);
         assert_eq!(parse("{}").unwrap(), HookReply::Nothing);
         let deny = parse(r#"{"decision":"deny","reason":"no"}"#).unwrap();
-        assert_eq!(deny, HookReply::Deny { message: "no".into() });
-        assert!(matches!(parse(r#"{"input":{"a":1}}"#).unwrap(), HookReply::Rewrite { .. }));
+        assert_eq!(
+            deny,
+            HookReply::Deny {
+                message: "no".into()
+            }
+        );
+        assert!(matches!(
+            parse(r#"{"input":{"a":1}}"#).unwrap(),
+            HookReply::Rewrite { .. }
+        ));
         for garbage in [
             "hello",
             r#"{"decision":"maybe"}"#,

@@ -46,7 +46,11 @@ struct Progress(Option<ProgressSink>);
 
 impl std::fmt::Debug for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "Progress(Some)" } else { "Progress(None)" })
+        f.write_str(if self.0.is_some() {
+            "Progress(Some)"
+        } else {
+            "Progress(None)"
+        })
     }
 }
 
@@ -135,7 +139,11 @@ impl HostBuilder {
     /// [`HostError`]: whatever cannot be understood, found or enforced.
     pub async fn build(mut self) -> Result<Host, HostError> {
         let state = self.state_folder();
-        let journal_file = self.config.journal.clone().unwrap_or_else(|| state.join("journal.jsonl"));
+        let journal_file = self
+            .config
+            .journal
+            .clone()
+            .unwrap_or_else(|| state.join("journal.jsonl"));
         let spill_folder = state.join("spill");
         let spill = FileSpill::open(&spill_folder).map_err(|error| HostError::Spill {
             path: spill_folder.clone(),
@@ -169,7 +177,12 @@ impl HostBuilder {
         use etcetera::BaseStrategy as _;
         let default = || {
             let strategy = etcetera::choose_base_strategy().ok()?;
-            Some(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("toolgate"))
+            Some(
+                strategy
+                    .state_dir()
+                    .unwrap_or_else(|| strategy.data_dir())
+                    .join("toolgate"),
+            )
         };
         self.state
             .clone()
@@ -185,20 +198,39 @@ impl HostBuilder {
                 error,
             })
         };
-        let all = |paths: &[PathBuf]| paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>, _>>();
+        let all = |paths: &[PathBuf]| {
+            paths
+                .iter()
+                .map(|path| resolve(path))
+                .collect::<Result<Vec<_>, _>>()
+        };
         let workspace = resolve(&self.workspace)?;
         let as_given = std::path::absolute(&self.workspace).unwrap_or_else(|_| workspace.clone());
         let mut read = all(&self.config.read)?;
         read.push(resolve(spill)?);
-        Ok(Roots::new(workspace, as_given, read, all(&self.config.write)?))
+        Ok(Roots::new(
+            workspace,
+            as_given,
+            read,
+            all(&self.config.write)?,
+        ))
     }
 
     /// Our own files: no tool writes them.
     fn protected(&self, state: &Path, journal: &Path) -> Vec<PathBuf> {
         let own = [state, journal].into_iter().map(Path::to_owned);
-        let listed = self.config.files.iter().chain(&self.config.components).cloned();
+        let listed = self
+            .config
+            .files
+            .iter()
+            .chain(&self.config.components)
+            .cloned();
         own.chain(listed)
-            .map(|path| path.canonicalize().or_else(|_| std::path::absolute(&path)).unwrap_or(path))
+            .map(|path| {
+                path.canonicalize()
+                    .or_else(|_| std::path::absolute(&path))
+                    .unwrap_or(path)
+            })
             .collect()
     }
 
@@ -227,7 +259,10 @@ impl HostBuilder {
         for (label, bytes) in &self.components {
             loaded.push((load(&engine, label, Source::Bytes(bytes)).await?, false));
         }
-        let names: Vec<String> = loaded.iter().map(|((_, said), _)| said.name.to_string()).collect();
+        let names: Vec<String> = loaded
+            .iter()
+            .map(|((_, said), _)| said.name.to_string())
+            .collect();
         settings::check_names(&self.config, &names)?;
         let mut registry = Registry::default();
         for ((component, declaration), built_in) in loaded {
@@ -252,7 +287,12 @@ impl HostBuilder {
     fn wanted_built_ins(&self) -> Result<Vec<&'static BuiltIn>, HostError> {
         let all = built_in::all();
         let names = || all.iter().map(|tool| tool.name);
-        if let Some(unknown) = self.config.without.iter().find(|name| !names().any(|known| known == name.as_str())) {
+        if let Some(unknown) = self
+            .config
+            .without
+            .iter()
+            .find(|name| !names().any(|known| known == name.as_str()))
+        {
             return Err(HostError::UnknownTool {
                 table: "'without' of [components]",
                 tool: unknown.clone(),
@@ -263,7 +303,12 @@ impl HostBuilder {
         Ok(all.iter().filter(without).collect())
     }
 
-    fn policy(&self, roots: Roots, protected: Vec<PathBuf>, registry: &Registry) -> Result<Policy, HostError> {
+    fn policy(
+        &self,
+        roots: Roots,
+        protected: Vec<PathBuf>,
+        registry: &Registry,
+    ) -> Result<Policy, HostError> {
         let settings = PolicySettings {
             mode: self.config.mode.unwrap_or_default(),
             ceiling: self.config.ceiling.unwrap_or(SideEffect::Mutating),
@@ -283,7 +328,10 @@ impl HostBuilder {
         pre.append(&mut self.pre_hooks);
         self.pre_hooks = pre;
         let mut post: Vec<Arc<dyn PostHook>> = Vec::new();
-        for (settings, on_failure) in [(&self.config.post_hooks, false), (&self.config.failure_hooks, true)] {
+        for (settings, on_failure) in [
+            (&self.config.post_hooks, false),
+            (&self.config.failure_hooks, true),
+        ] {
             for setting in settings {
                 post.push(Arc::new(command_hook(setting, on_failure)?));
             }
@@ -311,6 +359,10 @@ async fn load(
 fn command_hook(setting: &HookSetting, on_failure: bool) -> Result<CommandHook, HookError> {
     let timeout = Duration::from_millis(setting.timeout_ms.clamp(1, 600_000));
     // Names were checked against the registry, whose names are tool names.
-    let tools = setting.tools.iter().filter_map(|name| ToolName::try_from(name.as_str()).ok()).collect();
+    let tools = setting
+        .tools
+        .iter()
+        .filter_map(|name| ToolName::try_from(name.as_str()).ok())
+        .collect();
     CommandHook::new(&setting.command, tools, on_failure, timeout)
 }

@@ -48,7 +48,10 @@ impl Host {
     /// The tools that a model may see, by name.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
         let policy = self.chain.policy();
-        self.chain.registry().tools().filter(move |tool| policy.shows(tool.facts()))
+        self.chain
+            .registry()
+            .tools()
+            .filter(move |tool| policy.shows(tool.facts()))
     }
 
     /// All tools, the hidden ones too.

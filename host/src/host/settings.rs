@@ -26,7 +26,12 @@ pub(super) fn limits(config: &Config, tool: &str) -> Result<Limits, LimitError> 
 
 /// How a tool's schema is enforced.
 pub(super) fn schema_mode(config: &Config, tool: &str) -> SchemaMode {
-    config.schema_of.get(tool).copied().or(config.schema).unwrap_or_default()
+    config
+        .schema_of
+        .get(tool)
+        .copied()
+        .or(config.schema)
+        .unwrap_or_default()
 }
 
 /// Every name in a table must be a tool's: a setting that binds nothing is a typing error.
@@ -35,13 +40,20 @@ pub(super) fn check_names(config: &Config, tools: &[String]) -> Result<(), HostE
         map.keys().map(String::as_str).collect()
     }
     let hooks = [&config.pre_hooks, &config.post_hooks, &config.failure_hooks];
-    let hooked: Vec<&str> = hooks.into_iter().flatten().flat_map(|hook| hook.tools.iter().map(String::as_str)).collect();
+    let hooked: Vec<&str> = hooks
+        .into_iter()
+        .flatten()
+        .flat_map(|hook| hook.tools.iter().map(String::as_str))
+        .collect();
     for (table, names) in [
         ("table [schema.tools]", keys(&config.schema_of)),
         ("table [limits.tools]", keys(&config.limits_of)),
         ("'tools' of a hook", hooked),
     ] {
-        if let Some(unknown) = names.into_iter().find(|name| !tools.iter().any(|tool| tool == name)) {
+        if let Some(unknown) = names
+            .into_iter()
+            .find(|name| !tools.iter().any(|tool| tool == name))
+        {
             return Err(HostError::UnknownTool {
                 table,
                 tool: unknown.to_owned(),

@@ -48,7 +48,12 @@ impl JsonLines {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(failed)?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed)?;
         let file = Arc::new(file);
         let (written, gathered) = channel::<()>();
         let synced = Arc::clone(&file);
@@ -82,7 +87,9 @@ impl Journal for JsonLines {
             let error = std::io::Error::from(std::io::ErrorKind::WriteZero);
             return Err(failed(error));
         }
-        self.written.send(()).map_err(|error| PortError(error.to_string()))
+        self.written
+            .send(())
+            .map_err(|error| PortError(error.to_string()))
     }
 }
 
@@ -103,14 +110,21 @@ pub struct Memory {
 impl Memory {
     /// The records so far, as they would stand in a file.
     pub fn records(&self) -> Vec<serde_json::Value> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lines
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
 impl Journal for Memory {
     fn append(&self, record: &Record) -> Result<(), PortError> {
-        let value = serde_json::from_slice(&line(record)?).map_err(|error| PortError(error.to_string()))?;
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner).push(value);
+        let value =
+            serde_json::from_slice(&line(record)?).map_err(|error| PortError(error.to_string()))?;
+        self.lines
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(value);
         Ok(())
     }
 }

@@ -47,7 +47,10 @@ mod tests {
             "API_KEY=abcdef123456",
             "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
         ] {
-            assert!(scrub(&format!("before {secret} after")).contains("[scrubbed]"), "{secret}");
+            assert!(
+                scrub(&format!("before {secret} after")).contains("[scrubbed]"),
+                "{secret}"
+            );
         }
         let plain = r#"{"file_path":"src/token.rs","content":"fn tokens() {}"}"#;
         assert_eq!(scrub(plain), plain);

@@ -36,6 +36,22 @@ pub enum CapabilityKind {
     ClockReal,
 }
 
+impl CapabilityKind {
+    /// Whether it is about files: does it write, and how much of the view does it ask for?
+    pub fn files(&self) -> Option<(bool, FileScope)> {
+        match self {
+            Self::FsRead(scope) => Some((false, *scope)),
+            Self::FsWrite(scope) => Some((true, *scope)),
+            Self::Net(_)
+            | Self::Env(_)
+            | Self::Secret(_)
+            | Self::Shell
+            | Self::Store
+            | Self::ClockReal => None,
+        }
+    }
+}
+
 /// One capability that a tool asks for, with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capability {
@@ -70,7 +86,12 @@ impl Capability {
     ///
     /// # Errors
     /// An unknown kind, or a target that the kind does not take.
-    pub fn parse(kind: &str, target: &str, reason: &str, optional: bool) -> Result<Self, CapabilityError> {
+    pub fn parse(
+        kind: &str,
+        target: &str,
+        reason: &str,
+        optional: bool,
+    ) -> Result<Self, CapabilityError> {
         let kind = match kind {
             "fs-read" => CapabilityKind::FsRead(file_scope("fs-read", target)?),
             "fs-write" => CapabilityKind::FsWrite(file_scope("fs-write", target)?),
@@ -80,7 +101,11 @@ impl Capability {
             "shell" => CapabilityKind::Shell,
             "store" => CapabilityKind::Store,
             "clock-real" => CapabilityKind::ClockReal,
-            other => return Err(CapabilityError::UnknownKind(other.chars().take(64).collect())),
+            other => {
+                return Err(CapabilityError::UnknownKind(
+                    other.chars().take(64).collect(),
+                ));
+            }
         };
         Ok(Self {
             kind,

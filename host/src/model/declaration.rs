@@ -3,7 +3,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Capability, CapabilityError, CapabilityKind, Claim, Evidence, NameError, SubjectField, ToolName};
+use super::{
+    Capability, CapabilityError, CapabilityKind, Claim, Evidence, NameError, SubjectField, ToolName,
+};
 
 /// The longest description, characters. Longer ones crowd a model's context without helping it.
 const MAX_DESCRIPTION: usize = 4_096;
@@ -104,7 +106,9 @@ impl Declaration {
         let capabilities = parts
             .capabilities
             .iter()
-            .map(|(kind, target, reason, optional)| Capability::parse(kind, target, reason, *optional))
+            .map(|(kind, target, reason, optional)| {
+                Capability::parse(kind, target, reason, *optional)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let mut annotations = Map::new();
         for (key, text) in parts.annotations {
@@ -127,7 +131,8 @@ impl Declaration {
 
     /// What the sandbox could be asked to give, read off the capabilities.
     pub fn evidence(&self) -> Evidence {
-        let asks = |wanted: fn(&CapabilityKind) -> bool| self.capabilities.iter().any(|c| wanted(&c.kind));
+        let asks =
+            |wanted: fn(&CapabilityKind) -> bool| self.capabilities.iter().any(|c| wanted(&c.kind));
         Evidence {
             writes_files: asks(|kind| matches!(kind, CapabilityKind::FsWrite(_))),
             network: asks(|kind| matches!(kind, CapabilityKind::Net(_))),
@@ -147,11 +152,15 @@ fn check_description(text: &str) -> Result<(), DeclarationError> {
         return Err(DeclarationError::Description("is empty"));
     }
     if count > MAX_DESCRIPTION {
-        return Err(DeclarationError::Description("is longer than 4,096 characters"));
+        return Err(DeclarationError::Description(
+            "is longer than 4,096 characters",
+        ));
     }
     let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_bidi(c);
     if text.chars().any(hidden) {
-        return Err(DeclarationError::Description("holds control or direction characters"));
+        return Err(DeclarationError::Description(
+            "holds control or direction characters",
+        ));
     }
     Ok(())
 }
@@ -165,9 +174,12 @@ fn schema(which: &'static str, text: &str) -> Result<Value, DeclarationError> {
     if text.len() > MAX_SCHEMA {
         return Err(wrong("is larger than 256 KiB".to_owned()));
     }
-    let value: Value = serde_json::from_str(text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| wrong(format!("is not JSON: {error}")))?;
     if value.get("type") != Some(&Value::from("object")) {
-        return Err(wrong("does not say \"type\": \"object\" at the top".to_owned()));
+        return Err(wrong(
+            "does not say \"type\": \"object\" at the top".to_owned(),
+        ));
     }
     Ok(value)
 }
@@ -201,7 +213,8 @@ mod tests {
         DeclarationParts {
             name: "Peek".into(),
             description: "Looks.".into(),
-            input_schema: r#"{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]}"#.into(),
+            input_schema:
+                r#"{"type":"object","properties":{"p":{"type":"string"}},"required":["p"]}"#.into(),
             output_schema: None,
             claim: Claim {
                 level: SideEffect::ReadOnly,
@@ -210,7 +223,10 @@ mod tests {
                 open_world: false,
                 exclusive: false,
             },
-            subject: Some(SubjectField { kind: SubjectKind::Path, field: "p".into() }),
+            subject: Some(SubjectField {
+                kind: SubjectKind::Path,
+                field: "p".into(),
+            }),
             capabilities: vec![("fs-read".into(), "subject".into(), "looks".into(), false)],
             annotations: vec![("raw-input".into(), "true".into())],
         }
@@ -237,7 +253,9 @@ mod tests {
         assert!(fault(|p| p.input_schema = "{\"type\":\"string\"}".into()).contains("object"));
         assert!(fault(|p| p.subject.as_mut().unwrap().field = "q".into()).contains("'q'"));
         assert!(fault(|p| p.capabilities[0].0 = "gpu".into()).contains("unknown to this host"));
-        assert!(fault(|p| p.capabilities[0].1 = "/etc".into()).contains("'subject' or 'workspace'"));
+        assert!(
+            fault(|p| p.capabilities[0].1 = "/etc".into()).contains("'subject' or 'workspace'")
+        );
         assert!(fault(|p| p.annotations[0].1 = "{".into()).contains("not JSON"));
     }
 }

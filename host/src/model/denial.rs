@@ -201,17 +201,35 @@ pub enum DenialReason {
     },
 }
 
+impl DenialReason {
+    /// The rules that decided.
+    pub fn sources(&self) -> &[RuleSource] {
+        match self {
+            Self::Rule { rules } => rules,
+            Self::Undecidable { rule, .. } => std::slice::from_ref(rule),
+            _ => &[],
+        }
+    }
+}
+
 impl fmt::Display for DenialReason {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one arm for each reason; splitting hides the table"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed { what } => write!(f, "the input is malformed: {what}"),
             Self::UnknownTool { name, nearest } => {
-                let name: String = name.chars().take(80).collect();
-                write!(f, "unknown tool '{}'", name.escape_debug())?;
-                match nearest {
-                    Some(near) => write!(f, "; did you mean '{near}'?"),
-                    None => Ok(()),
-                }
+                let meant = nearest
+                    .as_ref()
+                    .map(|near| format!("; did you mean '{near}'?"));
+                write!(
+                    f,
+                    "unknown tool '{}'{}",
+                    shown(name),
+                    meant.unwrap_or_default()
+                )
             }
             Self::Rule { rules } => match rules.first() {
                 Some(rule) => write!(f, "denied by the rule {}({})", rule.effect, rule.rule),
@@ -232,7 +250,11 @@ impl fmt::Display for DenialReason {
                 shown(path)
             ),
             Self::Undecidable { rule, what } => {
-                write!(f, "the rule {}({}) cannot be decided: {what}", rule.effect, rule.rule)
+                write!(
+                    f,
+                    "the rule {}({}) cannot be decided: {what}",
+                    rule.effect, rule.rule
+                )
             }
             Self::ToolRefused { message } => write!(f, "the tool refused: {message}"),
             Self::UnsupportedSubject { kind } => {
@@ -244,13 +266,19 @@ impl fmt::Display for DenialReason {
             Self::TooManyRewrites { limit } => {
                 write!(f, "hooks rewrote the input more than {limit} times")
             }
-            Self::NotApproved { by, message: None } => write!(f, "not approved by {by}"),
-            Self::NotApproved { by, message: Some(message) } => {
-                write!(f, "not approved by {by}: {message}")
+            Self::NotApproved { by, message } => {
+                let words = message.as_ref().map(|words| format!(": {words}"));
+                write!(f, "not approved by {by}{}", words.unwrap_or_default())
             }
-            Self::NoApprover => f.write_str("approval is needed, and nobody is attached who can give it"),
+            Self::NoApprover => {
+                f.write_str("approval is needed, and nobody is attached who can give it")
+            }
             Self::ApprovalTimeout { after } => {
-                write!(f, "nobody answered the approval request within {} s", after.as_secs())
+                write!(
+                    f,
+                    "nobody answered the approval request within {} s",
+                    after.as_secs()
+                )
             }
         }
     }
@@ -278,7 +306,11 @@ pub struct Denial {
 impl Denial {
     /// A denial without a hint.
     pub fn new(gate: Gate, reason: DenialReason) -> Self {
-        Self { gate, reason, hint: None }
+        Self {
+            gate,
+            reason,
+            hint: None,
+        }
     }
 
     /// The same with a hint for the operator.
@@ -290,18 +322,17 @@ impl Denial {
 
     /// Where the rules that decided stand.
     pub fn sources(&self) -> &[RuleSource] {
-        match &self.reason {
-            DenialReason::Rule { rules } => rules,
-            DenialReason::Undecidable { rule, .. } => std::slice::from_ref(rule),
-            _ => &[],
-        }
+        self.reason.sources()
     }
 
     /// What the model is told: parameter names, types and rule texts, never where a rule stands.
     pub fn for_model(&self) -> String {
         match &self.reason {
             DenialReason::InvalidInput { violations } => violations.join("\n"),
-            reason => format!("Denied at the {} gate: {reason}. The tool was not executed.", self.gate),
+            reason => format!(
+                "Denied at the {} gate: {reason}. The tool was not executed.",
+                self.gate
+            ),
         }
     }
 }

@@ -34,7 +34,12 @@ fn within(what: &'static str, given: u64, low: u64, high: u64) -> Result<u64, Li
     if (low..=high).contains(&given) {
         Ok(given)
     } else {
-        Err(LimitError { what, given, low, high })
+        Err(LimitError {
+            what,
+            given,
+            low,
+            high,
+        })
     }
 }
 
@@ -44,7 +49,8 @@ impl Timeout {
     /// # Errors
     /// Outside 1,000 to 600,000.
     pub fn from_millis(millis: u64) -> Result<Self, LimitError> {
-        within("the deadline in milliseconds", millis, 1_000, 600_000).map(|ok| Self(Duration::from_millis(ok)))
+        within("the deadline in milliseconds", millis, 1_000, 600_000)
+            .map(|ok| Self(Duration::from_millis(ok)))
     }
 
     /// As a duration.
@@ -89,7 +95,12 @@ impl MemoryLimit {
     /// # Errors
     /// Outside 1 to 1,024.
     pub fn from_mebibytes(mebibytes: u64) -> Result<Self, LimitError> {
-        let checked = within("the memory limit in MiB", mebibytes, 1, (Self::MAX >> 20) as u64)?;
+        let checked = within(
+            "the memory limit in MiB",
+            mebibytes,
+            1,
+            (Self::MAX >> 20) as u64,
+        )?;
         Ok(Self(usize::try_from(checked << 20).unwrap_or(Self::MAX)))
     }
 
@@ -125,7 +136,10 @@ mod tests {
         assert!(Timeout::from_millis(0).is_err());
         assert!(Timeout::from_millis(999).is_err());
         assert!(Timeout::from_millis(600_001).is_err());
-        assert_eq!(Timeout::from_millis(1_000).unwrap().duration(), Duration::from_secs(1));
+        assert_eq!(
+            Timeout::from_millis(1_000).unwrap().duration(),
+            Duration::from_secs(1)
+        );
         assert!(Fuel::new(0).is_err());
         assert!(MemoryLimit::from_mebibytes(0).is_err());
         assert!(MemoryLimit::from_mebibytes(1_025).is_err());

@@ -7,6 +7,7 @@ mod call;
 mod capability;
 mod declaration;
 mod denial;
+mod hex;
 mod limits;
 mod name;
 mod nearest;
@@ -19,10 +20,13 @@ pub use call::{CallId, CallOrigin, RawCall};
 pub use capability::{Capability, CapabilityError, CapabilityKind, FileScope};
 pub use declaration::{Declaration, DeclarationError, DeclarationParts};
 pub use denial::{Denial, DenialReason, Gate, RuleSource};
+pub use hex::hex;
 pub use limits::{Fuel, LimitError, Limits, MemoryLimit, Timeout};
 pub use name::{NameError, ToolName};
 pub use nearest::{nearest, suggestion};
-pub use outcome::{Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput, Trap, Usage};
+pub use outcome::{
+    Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput, Trap, Usage,
+};
 pub use subject::{Subject, SubjectField, SubjectKind};
 pub use traits::{Claim, Concurrency, Evidence, SideEffect, Traits};
 pub use visible::visible;

@@ -38,7 +38,9 @@ impl TryFrom<&str> for ToolName {
 
     fn try_from(text: &str) -> Result<Self, NameError> {
         let starts = text.starts_with(|first: char| first.is_ascii_alphabetic());
-        let rest = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let rest = text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         if starts && rest && text.len() <= Self::MAX {
             Ok(Self(text.into()))
         } else {

@@ -118,14 +118,20 @@ impl fmt::Display for Stop {
                 limit.as_millis()
             ),
             Self::Fuel { limit } => write!(f, "The tool used up its fuel of {limit} instructions."),
-            Self::Memory { limit } => write!(f, "The tool reached its memory limit of {} MiB.", limit >> 20),
+            Self::Memory { limit } => write!(
+                f,
+                "The tool reached its memory limit of {} MiB.",
+                limit >> 20
+            ),
             Self::Stack => f.write_str("The tool used up its stack."),
             Self::ResultSize { limit } => write!(
                 f,
                 "The tool gave back more than {} MiB, which the host does not take.",
                 limit >> 20
             ),
-            Self::HostMemory => f.write_str("The tool made the host hold more for it than the host allows."),
+            Self::HostMemory => {
+                f.write_str("The tool made the host hold more for it than the host allows.")
+            }
             Self::Cancelled => f.write_str("The call was cancelled."),
         }
     }
@@ -184,7 +190,9 @@ impl Ending {
             Self::Denied(denial) => denial.for_model(),
             Self::Stopped(stop) => stop.to_string(),
             Self::Trapped(trap) => format!("The tool crashed: {}.", trap.cause),
-            Self::HostError(_) => "The host failed; the call has no result. Tell the operator.".to_owned(),
+            Self::HostError(_) => {
+                "The host failed; the call has no result. Tell the operator.".to_owned()
+            }
         }
     }
 }

@@ -107,7 +107,10 @@ mod tests {
         let schema = json!({"properties": {"path": {"type": "string", "default": "."}}});
         assert_eq!(take(schema.clone(), json!({"path": "a"})), ["a"]);
         assert_eq!(take(schema.clone(), json!({})), ["."]);
-        assert_eq!(take(schema.clone(), json!({"path": ["a", "b"]})), ["a", "b"]);
+        assert_eq!(
+            take(schema.clone(), json!({"path": ["a", "b"]})),
+            ["a", "b"]
+        );
         assert!(take(schema.clone(), json!({"path": ["a", 1]})).is_empty());
         assert!(take(schema, json!({"path": 7})).is_empty());
         assert!(take(json!({}), json!({})).is_empty());

@@ -5,7 +5,19 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// The side effect level: a ladder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum SideEffect {
     /// Changes nothing that outlives the call.
@@ -158,9 +170,18 @@ mod tests {
         assert!(honest.idempotent && !honest.destructive && honest.reductions.is_empty());
 
         for evidence in [
-            Evidence { writes_files: true, ..Evidence::default() },
-            Evidence { network: true, ..Evidence::default() },
-            Evidence { shell: true, ..Evidence::default() },
+            Evidence {
+                writes_files: true,
+                ..Evidence::default()
+            },
+            Evidence {
+                network: true,
+                ..Evidence::default()
+            },
+            Evidence {
+                shell: true,
+                ..Evidence::default()
+            },
         ] {
             let liar = Traits::resolve(&READER, &evidence);
             assert_eq!(liar.level, SideEffect::Mutating);
@@ -171,7 +192,10 @@ mod tests {
 
     #[test]
     fn read_only_and_destructive_is_stored_as_not_destructive() {
-        let claim = Claim { destructive: true, ..READER };
+        let claim = Claim {
+            destructive: true,
+            ..READER
+        };
         let traits = Traits::resolve(&claim, &Evidence::default());
         assert!(!traits.destructive);
         assert_eq!(traits.reductions.len(), 1);

@@ -14,7 +14,10 @@ static HIDDEN: LazyLock<Option<Regex>> =
 pub fn visible(text: &str) -> Cow<'_, str> {
     match HIDDEN.as_ref() {
         Some(hidden) => hidden.replace_all(text, |found: &Captures<'_>| {
-            found[0].chars().map(|c| c.escape_unicode().to_string()).collect::<String>()
+            found[0]
+                .chars()
+                .map(|c| c.escape_unicode().to_string())
+                .collect::<String>()
         }),
         None => Cow::Owned(text.escape_default().to_string()),
     }
@@ -29,7 +32,10 @@ mod tests {
         assert_eq!(visible("plain é text\n"), "plain é text\n");
         assert_eq!(visible("rm\u{200b} -rf"), "rm\\u{200b} -rf");
         assert_eq!(visible("x\u{1b}[2K"), "x\\u{1b}[2K");
-        assert_eq!(visible("a\u{a0}b\u{202e}c\u{e0041}\u{ad}"), "a\\u{a0}b\\u{202e}c\\u{e0041}\\u{ad}");
+        assert_eq!(
+            visible("a\u{a0}b\u{202e}c\u{e0041}\u{ad}"),
+            "a\\u{a0}b\\u{202e}c\\u{e0041}\\u{ad}"
+        );
         assert!(HIDDEN.is_some());
     }
 }

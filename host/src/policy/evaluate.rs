@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::index::{self, ToolRules};
 use super::rule_set::RuleSet;
-use super::{
-    Access, Decision, FileGrant, FileGuard, Mode, NamePattern, PathPattern, PatternError, Refusal, Roots, Rule,
-};
+use super::{Access, Decision, FileGrant, FileGuard, Mode, Refusal, Roots, Rule};
 use crate::model::{
-    DenialReason, FileScope, RuleSource, SideEffect, Subject, SubjectKind, ToolName, Traits, suggestion,
+    DenialReason, FileScope, RuleSource, SideEffect, Subject, SubjectKind, ToolName, Traits,
 };
 
 /// What the policy must know of a registered tool.
@@ -56,8 +55,18 @@ pub struct PolicyError {
 
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RuleSource { rule, effect, file, line } = &self.rule;
-        write!(f, "{}:{line}: the {effect} rule '{rule}' {}", file.display(), self.what)
+        let RuleSource {
+            rule,
+            effect,
+            file,
+            line,
+        } = &self.rule;
+        write!(
+            f,
+            "{}:{line}: the {effect} rule '{rule}' {}",
+            file.display(),
+            self.what
+        )
     }
 }
 
@@ -107,7 +116,10 @@ impl fmt::Display for Basis {
             Self::Bypass => f.write_str("by mode bypass"),
             Self::Mode { mode } => write!(f, "by default of mode {mode}: no rule matches"),
             Self::RunsCode { pattern } => {
-                write!(f, "because programs may run files matching '{pattern}' later")
+                write!(
+                    f,
+                    "because programs may run files matching '{pattern}' later"
+                )
             }
             Self::Denial => f.write_str("by denial"),
         }
@@ -130,13 +142,6 @@ pub struct Verdict {
     pub paths: Vec<PathBuf>,
 }
 
-#[derive(Debug, Default)]
-struct ToolRules {
-    deny: RuleSet,
-    ask: RuleSet,
-    allow: RuleSet,
-}
-
 /// See the module.
 #[derive(Debug)]
 pub struct Policy {
@@ -157,38 +162,14 @@ impl Policy {
         settings: PolicySettings,
         tools: &[ToolFacts],
     ) -> Result<Self, Vec<PolicyError>> {
-        let mut errors = Vec::new();
-        let mut sorted: HashMap<ToolName, Sorted> = HashMap::new();
-        let mut denied = Sorted::default();
-        for rule in rules {
-            if let Err(what) = sort_rule(rule, &settings, tools, &mut sorted, &mut denied) {
-                errors.push(PolicyError {
-                    rule: rule.source.clone(),
-                    what,
-                });
-            }
-        }
-        let built = finish(sorted).and_then(|rules| {
-            let guard = FileGuard::new(&denied.reading, &denied.writing, &settings.protected)?;
-            Ok((rules, guard))
-        });
-        match built {
-            Ok((rules, guard)) if errors.is_empty() => Ok(Self {
-                rules,
-                mode: settings.mode,
-                ceiling: settings.ceiling,
-                roots: Arc::new(settings.roots),
-                guard: Arc::new(guard),
-            }),
-            Ok(_) => Err(errors),
-            Err(error) => {
-                errors.extend(rules.first().map(|rule| PolicyError {
-                    rule: rule.source.clone(),
-                    what: error.to_string(),
-                }));
-                Err(errors)
-            }
-        }
+        let (rules, guard) = index::build(rules, &settings, tools)?;
+        Ok(Self {
+            rules,
+            mode: settings.mode,
+            ceiling: settings.ceiling,
+            roots: Arc::new(settings.roots),
+            guard: Arc::new(guard),
+        })
     }
 
     /// The mode.
@@ -200,7 +181,9 @@ impl Policy {
     pub fn ceiling(&self) -> SideEffect {
         match self.mode {
             Mode::Plan => SideEffect::ReadOnly,
-            Mode::Default | Mode::AcceptEdits | Mode::DontAsk | Mode::Auto | Mode::Bypass => self.ceiling,
+            Mode::Default | Mode::AcceptEdits | Mode::DontAsk | Mode::Auto | Mode::Bypass => {
+                self.ceiling
+            }
         }
     }
 
@@ -211,7 +194,10 @@ impl Policy {
 
     /// Whether a model may see the tool at all: it is not denied for every call and not above the ceiling.
     pub fn shows(&self, tool: &ToolFacts) -> bool {
-        let denied = self.rules.get(&tool.name).is_some_and(|rules| !rules.deny.bare().is_empty());
+        let denied = self
+            .rules
+            .get(&tool.name)
+            .is_some_and(|rules| !rules.deny.bare().is_empty());
         !denied && self.ceiling().permits(tool.traits.level)
     }
 
@@ -222,11 +208,7 @@ impl Policy {
             Some(reason) => Verdict {
                 decision: Decision::Deny,
                 basis: Basis::Denial,
-                matched: match &reason {
-                    DenialReason::Rule { rules } => rules.clone(),
-                    DenialReason::Undecidable { rule, .. } => vec![rule.clone()],
-                    _ => Vec::new(),
-                },
+                matched: reason.sources().to_vec(),
                 denial: Some(reason),
                 paths,
             },
@@ -235,7 +217,12 @@ impl Policy {
     }
 
     /// The file view of a call that may run. `accepted`: a human, or mode `bypass`, accepted what the call names.
-    pub fn file_grant(&self, tool: &ToolFacts, verdict: &Verdict, accepted: bool) -> Option<FileGrant> {
+    pub fn file_grant(
+        &self,
+        tool: &ToolFacts,
+        verdict: &Verdict,
+        accepted: bool,
+    ) -> Option<FileGrant> {
         let (access, scope) = tool.files?;
         Some(FileGrant {
             access,
@@ -245,7 +232,11 @@ impl Policy {
                 FileScope::Subject => Some(verdict.paths.clone()),
                 FileScope::Workspace => None,
             },
-            may_run_code: if accepted { verdict.paths.clone() } else { Vec::new() },
+            may_run_code: if accepted {
+                verdict.paths.clone()
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -258,10 +249,19 @@ impl Policy {
     }
 
     /// Denials that no mode lifts.
-    fn denial(&self, Question { tool, subjects }: Question<'_>, paths: &[PathBuf]) -> Option<DenialReason> {
+    fn denial(
+        &self,
+        Question { tool, subjects }: Question<'_>,
+        paths: &[PathBuf],
+    ) -> Option<DenialReason> {
         let rules = self.rules.get(&tool.name);
-        if let Some(bare) = rules.map(|rules| rules.deny.bare()).filter(|bare| !bare.is_empty()) {
-            return Some(DenialReason::Rule { rules: bare.to_vec() });
+        if let Some(bare) = rules
+            .map(|rules| rules.deny.bare())
+            .filter(|bare| !bare.is_empty())
+        {
+            return Some(DenialReason::Rule {
+                rules: bare.to_vec(),
+            });
         }
         let ceiling = self.ceiling();
         if !ceiling.permits(tool.traits.level) {
@@ -283,8 +283,15 @@ impl Policy {
         None
     }
 
-    fn path_denial(&self, tool: &ToolFacts, rules: Option<&ToolRules>, path: &std::path::Path) -> Option<DenialReason> {
-        let denying = rules.map(|rules| rules.deny.matching(path)).unwrap_or_default();
+    fn path_denial(
+        &self,
+        tool: &ToolFacts,
+        rules: Option<&ToolRules>,
+        path: &std::path::Path,
+    ) -> Option<DenialReason> {
+        let denying = rules
+            .map(|rules| rules.deny.matching(path))
+            .unwrap_or_default();
         if !denying.is_empty() {
             return Some(DenialReason::Rule { rules: denying });
         }
@@ -349,9 +356,13 @@ fn undecidable(rules: &ToolRules, subjects: &[Subject]) -> Option<DenialReason> 
         .find_map(RuleSet::first_patterned)?;
     let what = match subjects {
         [] => "the call names no path that it could be compared with".to_owned(),
-        _ if subjects.iter().any(|subject| subject.value.is_empty()) => "the call names an empty path".to_owned(),
+        _ if subjects.iter().any(|subject| subject.value.is_empty()) => {
+            "the call names an empty path".to_owned()
+        }
         _ => {
-            let other = subjects.iter().find(|subject| subject.kind != SubjectKind::Path)?;
+            let other = subjects
+                .iter()
+                .find(|subject| subject.kind != SubjectKind::Path)?;
             format!("the call's subject is a {}, not a path", other.kind)
         }
     };
@@ -375,74 +386,4 @@ fn every(rules: &RuleSet, paths: &[PathBuf]) -> Vec<RuleSource> {
         sources.extend(matching.into_iter().flatten());
     }
     sources
-}
-
-/// Rules of one tool, on their way into the index.
-#[derive(Default)]
-struct Sorted {
-    bare: HashMap<Decision, Vec<RuleSource>>,
-    patterned: HashMap<Decision, Vec<(PathPattern, RuleSource)>>,
-    reading: Vec<(PathPattern, RuleSource)>,
-    writing: Vec<(PathPattern, RuleSource)>,
-}
-
-fn sort_rule(
-    rule: &Rule,
-    settings: &PolicySettings,
-    tools: &[ToolFacts],
-    sorted: &mut HashMap<ToolName, Sorted>,
-    denied: &mut Sorted,
-) -> Result<(), String> {
-    let named: Vec<&ToolFacts> = tools.iter().filter(|tool| rule.name.matches(&tool.name)).collect();
-    if let (NamePattern::Exact(name), true) = (&rule.name, named.is_empty()) {
-        let names = tools.iter().map(|tool| tool.name.as_str());
-        return Err(format!("names no tool.{}", suggestion(name.as_str(), names)));
-    }
-    let Some(text) = &rule.pattern else {
-        for tool in named {
-            let rules = sorted.entry(tool.name.clone()).or_default();
-            rules.bare.entry(rule.effect).or_default().push(rule.source.clone());
-        }
-        return Ok(());
-    };
-    let ignore_case = rule.effect == Decision::Deny;
-    let workspace = settings.roots.workspace();
-    let pattern = PathPattern::compile(text, workspace, settings.home.as_deref(), ignore_case)
-        .map_err(|error| format!("does not hold: {error}"))?;
-    for tool in named {
-        match tool.subject {
-            Some(SubjectKind::Path) => {}
-            Some(kind) => return Err(format!("has a pattern, and this host cannot judge {kind} subjects yet")),
-            None => return Err(format!("has a pattern, and {} has no permission subject", tool.name)),
-        }
-        let rules = sorted.entry(tool.name.clone()).or_default();
-        let entry = (pattern.clone(), rule.source.clone());
-        if rule.effect == Decision::Deny {
-            match tool.files {
-                Some((Access::Read, _)) => denied.reading.push(entry.clone()),
-                Some((Access::Write, _)) => denied.writing.push(entry.clone()),
-                None => {}
-            }
-        }
-        rules.patterned.entry(rule.effect).or_default().push(entry);
-    }
-    Ok(())
-}
-
-fn finish(sorted: HashMap<ToolName, Sorted>) -> Result<HashMap<ToolName, ToolRules>, PatternError> {
-    sorted
-        .into_iter()
-        .map(|(name, mut rules)| {
-            let mut set = |effect| {
-                let bare = rules.bare.remove(&effect).unwrap_or_default();
-                RuleSet::new(bare, rules.patterned.remove(&effect).unwrap_or_default())
-            };
-            let rules = ToolRules {
-                deny: set(Decision::Deny)?,
-                ask: set(Decision::Ask)?,
-                allow: set(Decision::Allow)?,
-            };
-            Ok((name, rules))
-        })
-        .collect()
 }

@@ -116,7 +116,10 @@ impl FileGuard {
         write: &[(PathPattern, RuleSource)],
         protected: &[PathBuf],
     ) -> Result<Self, PatternError> {
-        let mut patterns: Vec<String> = PROTECTED.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let mut patterns: Vec<String> = PROTECTED
+            .iter()
+            .map(|pattern| (*pattern).to_owned())
+            .collect();
         for path in protected {
             let escaped = globset::escape(&path.to_string_lossy());
             patterns.push(format!("{escaped}/**"));
@@ -142,7 +145,13 @@ impl FileGuard {
         let candidate = Candidate::new(path);
         let (denials, protected) = match access {
             Access::Read => (&self.read, None),
-            Access::Write => (&self.write, self.protected.matches_candidate(&candidate).first().copied()),
+            Access::Write => (
+                &self.write,
+                self.protected
+                    .matches_candidate(&candidate)
+                    .first()
+                    .copied(),
+            ),
         };
         let rules = denials.matching(&candidate);
         if !rules.is_empty() {
@@ -157,7 +166,10 @@ impl FileGuard {
     /// The pattern by which programs may run this file on their own, if they may.
     pub fn runs_code(&self, path: &Path) -> Option<&'static str> {
         let matches = self.runs_code.matches(path);
-        matches.first().and_then(|index| RUNS_CODE.get(*index)).copied()
+        matches
+            .first()
+            .and_then(|index| RUNS_CODE.get(*index))
+            .copied()
     }
 
     /// Deny rules that name one path: the view compares them by file identity too, so that another name of the same
@@ -242,7 +254,8 @@ mod tests {
                         file: "test".into(),
                         line: 1,
                     };
-                    let compiled = PathPattern::compile(pattern, Path::new("/ws"), None, true).unwrap();
+                    let compiled =
+                        PathPattern::compile(pattern, Path::new("/ws"), None, true).unwrap();
                     (compiled, source)
                 })
                 .collect::<Vec<_>>()
@@ -275,17 +288,27 @@ mod tests {
             "/cfg",
             "/cfg/x",
         ] {
-            assert!(guard.judge(Access::Write, Path::new(path)).is_err(), "{path}");
+            assert!(
+                guard.judge(Access::Write, Path::new(path)).is_err(),
+                "{path}"
+            );
             assert!(guard.judge(Access::Read, Path::new(path)).is_ok(), "{path}");
         }
-        assert!(guard.judge(Access::Write, Path::new("/ws/.git/index")).is_ok());
+        assert!(
+            guard
+                .judge(Access::Write, Path::new("/ws/.git/index"))
+                .is_ok()
+        );
     }
 
     #[test]
     fn kernel_interfaces_are_no_files() {
         let guard = guard(&[], &[]);
         for path in ["/proc/self/environ", "/dev/zero", "/sys/kernel"] {
-            assert!(guard.judge(Access::Read, Path::new(path)).is_err(), "{path}");
+            assert!(
+                guard.judge(Access::Read, Path::new(path)).is_err(),
+                "{path}"
+            );
         }
         assert!(guard.judge(Access::Read, Path::new("/process")).is_ok());
     }
@@ -293,7 +316,12 @@ mod tests {
     #[test]
     fn files_that_run_code_are_known() {
         let guard = guard(&[], &[]);
-        for path in ["/ws/.vscode/tasks.json", "/ws/.mcp.json", "/ws/sub/.envrc", "/ws/.github/hooks/h.json"] {
+        for path in [
+            "/ws/.vscode/tasks.json",
+            "/ws/.mcp.json",
+            "/ws/sub/.envrc",
+            "/ws/.github/hooks/h.json",
+        ] {
             assert!(guard.runs_code(Path::new(path)).is_some(), "{path}");
         }
         assert!(guard.runs_code(Path::new("/ws/src/main.rs")).is_none());

@@ -80,7 +80,9 @@ impl FileGrant {
             .roots
             .covering(self.access, path)
             .ok_or(RequestRefusal::OutsideRoots)?;
-        self.guard.judge(access, path).map_err(RequestRefusal::Guard)?;
+        self.guard
+            .judge(access, path)
+            .map_err(RequestRefusal::Guard)?;
         if access == Access::Write
             && let Some(pattern) = self.guard.runs_code(path)
             && !self.may_run_code.iter().any(|accepted| accepted == path)

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::model::{SideEffect, Traits};
 
 /// How schemas are enforced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchemaMode {
     /// Not at all.
@@ -18,7 +20,9 @@ pub enum SchemaMode {
 }
 
 /// Tools at or below this level run without being asked where no rule speaks of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExemptLine {
     /// None is exempt.
@@ -41,4 +45,3 @@ impl ExemptLine {
         line.permits(traits.level) && !traits.destructive
     }
 }
-

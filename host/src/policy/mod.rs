@@ -2,11 +2,13 @@
 //!
 //! Owns rules, patterns, modes and the two policy questions, each asked in one function: [`Policy::evaluate`] (may the
 //! call run?) and [`FileGuard::judge`] (may this file be touched?). Never contains I/O.
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod decision;
 mod evaluate;
 mod file_guard;
 mod grant;
+mod index;
 mod lines;
 mod mode;
 mod path_pattern;

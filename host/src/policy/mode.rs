@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::model::suggestion;
 
 /// A permission mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Read-only tools run, everything else is asked.
@@ -40,7 +42,14 @@ impl Mode {
         Self::Auto,
         Self::Bypass,
     ];
-    const WORDS: [&'static str; 6] = ["default", "accept-edits", "plan", "dont-ask", "auto", "bypass"];
+    const WORDS: [&'static str; 6] = [
+        "default",
+        "accept-edits",
+        "plan",
+        "dont-ask",
+        "auto",
+        "bypass",
+    ];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
@@ -82,6 +91,9 @@ mod tests {
             assert_eq!(word.parse::<Mode>().unwrap(), mode);
         }
         let error = "acceptEdits".parse::<Mode>().unwrap_err().to_string();
-        assert_eq!(error, "'acceptEdits' is not a mode. Did you mean 'accept-edits'?");
+        assert_eq!(
+            error,
+            "'acceptEdits' is not a mode. Did you mean 'accept-edits'?"
+        );
     }
 }

@@ -55,12 +55,16 @@ impl PathPattern {
             return Err(PatternError::TrailingSlash(pattern.to_owned()));
         }
         let (base, rest) = match pattern.strip_prefix("~/") {
-            Some(rest) => (home.ok_or_else(|| PatternError::NoHome(pattern.to_owned()))?, rest),
+            Some(rest) => (
+                home.ok_or_else(|| PatternError::NoHome(pattern.to_owned()))?,
+                rest,
+            ),
             None => (workspace, pattern),
         };
         let base = PathBuf::from(globset::escape(&base.to_string_lossy()));
         let absolute = fold(&base, Path::new(rest)).to_string_lossy().into_owned();
-        let literal = (!absolute.contains(['*', '?', '[', '{', '\\'])).then(|| PathBuf::from(&absolute));
+        let literal =
+            (!absolute.contains(['*', '?', '[', '{', '\\'])).then(|| PathBuf::from(&absolute));
         let glob = build(&absolute, ignore_case).map_err(|error| PatternError::Glob {
             pattern: pattern.to_owned(),
             what: error.kind().to_string(),
@@ -104,11 +108,16 @@ mod tests {
     use super::*;
 
     fn matches(pattern: &str, path: &str) -> bool {
-        PathPattern::compile(pattern, Path::new("/w[s]"), Some(Path::new("/home/u")), false)
-            .unwrap()
-            .glob()
-            .compile_matcher()
-            .is_match(path)
+        PathPattern::compile(
+            pattern,
+            Path::new("/w[s]"),
+            Some(Path::new("/home/u")),
+            false,
+        )
+        .unwrap()
+        .glob()
+        .compile_matcher()
+        .is_match(path)
     }
 
     #[test]
@@ -124,7 +133,11 @@ mod tests {
             ("/etc/*", "/etc/a/b", false),
             ("report(1).csv", "/w[s]/report(1).csv", true),
             ("report\\[1\\].csv", "/w[s]/report[1].csv", true),
-            ("app/$slug+/**", "/w[s]/app/$slug+/pivot.$t.($cur).tsx", true),
+            (
+                "app/$slug+/**",
+                "/w[s]/app/$slug+/pivot.$t.($cur).tsx",
+                true,
+            ),
             ("**", "/w[s]/x/y", true),
             ("/**", "/anything/at/all", true),
         ] {
@@ -134,15 +147,23 @@ mod tests {
 
     #[test]
     fn bad_patterns_are_refused_with_a_reason() {
-        let compile = |pattern: &str, home| PathPattern::compile(pattern, Path::new("/ws"), home, false);
-        assert!(matches!(compile("a[", None), Err(PatternError::Glob { .. })));
-        assert!(matches!(compile("secrets/", None), Err(PatternError::TrailingSlash(_))));
+        let compile =
+            |pattern: &str, home| PathPattern::compile(pattern, Path::new("/ws"), home, false);
+        assert!(matches!(
+            compile("a[", None),
+            Err(PatternError::Glob { .. })
+        ));
+        assert!(matches!(
+            compile("secrets/", None),
+            Err(PatternError::TrailingSlash(_))
+        ));
         assert!(matches!(compile("~/x", None), Err(PatternError::NoHome(_))));
     }
 
     #[test]
     fn only_a_pattern_without_wildcards_is_literal() {
-        let compile = |pattern: &str| PathPattern::compile(pattern, Path::new("/ws"), None, true).unwrap();
+        let compile =
+            |pattern: &str| PathPattern::compile(pattern, Path::new("/ws"), None, true).unwrap();
         assert_eq!(compile(".env").literal(), Some(Path::new("/ws/.env")));
         assert_eq!(compile("*.env").literal(), None);
     }

@@ -12,7 +12,9 @@ pub fn fold(base: &Path, path: &Path) -> PathBuf {
             Component::ParentDir => {
                 folded.pop();
             }
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => folded.push(component),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => {
+                folded.push(component)
+            }
         }
     }
     folded
@@ -32,7 +34,11 @@ mod tests {
             ("", "/ws"),
             ("/..", "/"),
         ] {
-            assert_eq!(fold(Path::new("/ws"), Path::new(path)), Path::new(folded), "{path}");
+            assert_eq!(
+                fold(Path::new("/ws"), Path::new(path)),
+                Path::new(folded),
+                "{path}"
+            );
         }
     }
 }

@@ -16,7 +16,12 @@ pub struct Roots {
 
 impl Roots {
     /// The workspace (resolved, and as the operator named it), and further directories for reading and for writing.
-    pub fn new(workspace: PathBuf, as_given: PathBuf, read: Vec<PathBuf>, write: Vec<PathBuf>) -> Self {
+    pub fn new(
+        workspace: PathBuf,
+        as_given: PathBuf,
+        read: Vec<PathBuf>,
+        write: Vec<PathBuf>,
+    ) -> Self {
         Self {
             workspace,
             workspace_as_given: as_given,
@@ -64,7 +69,12 @@ mod tests {
 
     fn roots() -> Roots {
         let path = PathBuf::from;
-        Roots::new(path("/srv/ws"), path("/link"), vec![path("/doc")], vec![path("/out")])
+        Roots::new(
+            path("/srv/ws"),
+            path("/link"),
+            vec![path("/doc")],
+            vec![path("/out")],
+        )
     }
 
     #[test]

@@ -47,7 +47,12 @@ impl Rule {
     ///
     /// # Errors
     /// [`RuleError`].
-    pub fn parse(effect: Decision, text: &str, file: &Path, line: usize) -> Result<Self, RuleError> {
+    pub fn parse(
+        effect: Decision,
+        text: &str,
+        file: &Path,
+        line: usize,
+    ) -> Result<Self, RuleError> {
         let (name, pattern) = match text.split_once('(') {
             None => (text, None),
             Some((name, rest)) => match rest.strip_suffix(')') {
@@ -105,9 +110,15 @@ mod tests {
     fn rules_are_parsed() {
         let rule = parse("Read(report(1).csv)").unwrap();
         assert_eq!(rule.pattern.as_deref(), Some("report(1).csv"));
-        assert_eq!(rule.source.to_string(), "allow Read(report(1).csv) (toolgate.toml:3)");
+        assert_eq!(
+            rule.source.to_string(),
+            "allow Read(report(1).csv) (toolgate.toml:3)"
+        );
         assert_eq!(parse("Read").unwrap().pattern, None);
-        assert!(matches!(parse("mcp__git__*").unwrap().name, NamePattern::Prefix(_)));
+        assert!(matches!(
+            parse("mcp__git__*").unwrap().name,
+            NamePattern::Prefix(_)
+        ));
     }
 
     #[test]

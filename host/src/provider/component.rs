@@ -37,7 +37,9 @@ impl ComponentProvider {
 
 impl std::fmt::Debug for ComponentProvider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ComponentProvider").field("component", &self.component).finish_non_exhaustive()
+        f.debug_struct("ComponentProvider")
+            .field("component", &self.component)
+            .finish_non_exhaustive()
     }
 }
 
@@ -50,7 +52,9 @@ impl Provider for ComponentProvider {
     async fn execute(&self, call: Cleared) -> ProviderReport {
         let input = match serde_json::to_string(call.input().as_ref()) {
             Ok(input) => input,
-            Err(error) => return host_error(format!("the input cannot be written as JSON: {error}")),
+            Err(error) => {
+                return host_error(format!("the input cannot be written as JSON: {error}"));
+            }
         };
         let setup = CallSetup {
             limits: *call.tool().limits(),
@@ -59,7 +63,12 @@ impl Provider for ComponentProvider {
             ledger: Arc::clone(&self.ledger),
             progress: self.progress.clone(),
         };
-        let GuestReport { end, usage, files, log } = self.component.call(setup, &input).await;
+        let GuestReport {
+            end,
+            usage,
+            files,
+            log,
+        } = self.component.call(setup, &input).await;
         ProviderReport {
             end: match end {
                 GuestEnd::Done(output) => ProviderEnd::Done(output),

@@ -10,7 +10,10 @@ use super::component::ComponentError;
 use super::engine::ToolEngine;
 
 /// Loads what the build script compiled.
-pub(super) fn load(engine: &ToolEngine, compiled: &'static [u8]) -> Result<Component, ComponentError> {
+pub(super) fn load(
+    engine: &ToolEngine,
+    compiled: &'static [u8],
+) -> Result<Component, ComponentError> {
     // SAFETY: `compiled` can only be a part of this program (`'static`, and `Source::BuiltIn` is filled from the
     // constants that build.rs writes), where `Engine::precompile_component` put it. wasmtime checks that its version and
     // settings are this engine's.

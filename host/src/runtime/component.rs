@@ -14,6 +14,7 @@ use super::engine::ToolEngine;
 use super::state::State;
 use crate::model::{
     Claim, Declaration, DeclarationError, DeclarationParts, SideEffect, SubjectField, SubjectKind,
+    hex,
 };
 
 /// The largest component that is compiled, bytes. Python's runtime alone has 18 MiB.
@@ -23,7 +24,12 @@ const TOOL: &str = "toolgate:tool/tool@";
 /// The optional export.
 const SUBJECTS: &str = "toolgate:tool/subjects@";
 /// What this host offers of our own packages.
-const OFFERED: [&str; 4] = ["toolgate:tool/host@0.1.", "toolgate:tool/types@0.1.", "toolgate:files/files@0.1.", "wasi:"];
+const OFFERED: [&str; 4] = [
+    "toolgate:tool/host@0.1.",
+    "toolgate:tool/types@0.1.",
+    "toolgate:files/files@0.1.",
+    "wasi:",
+];
 
 /// Where a component comes from.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +62,9 @@ pub enum ComponentError {
     #[error("the component has {0} bytes, and {MAX_COMPONENT} is the most")]
     TooLarge(usize),
     /// A core module.
-    #[error("this is a core Wasm module, not a component: build for wasm32-wasip2, or wrap it as a component")]
+    #[error(
+        "this is a core Wasm module, not a component: build for wasm32-wasip2, or wrap it as a component"
+    )]
     CoreModule,
     /// It does not validate or compile.
     #[error("this is not a valid component: {0}")]
@@ -91,7 +99,9 @@ impl LoadedComponent {
     /// [`ComponentError`], in the words of the contract rather than of the engine.
     pub fn load(engine: &ToolEngine, source: Source<'_>) -> Result<Self, ComponentError> {
         let (component, digest) = match source {
-            Source::BuiltIn { compiled, digest } => (super::built_in::load(engine, compiled)?, digest.to_owned()),
+            Source::BuiltIn { compiled, digest } => {
+                (super::built_in::load(engine, compiled)?, digest.to_owned())
+            }
             Source::Bytes(bytes) => (compile(engine, bytes)?, sha256(bytes)),
         };
         let imports = imports(engine, &component)?;
@@ -126,14 +136,19 @@ impl LoadedComponent {
     /// # Errors
     /// It traps, takes too long, or says what cannot be.
     pub async fn describe(&self) -> Result<Declaration, ComponentError> {
-        let said = self.ask_description().await.map_err(ComponentError::Describe)?;
+        let said = self
+            .ask_description()
+            .await
+            .map_err(ComponentError::Describe)?;
         Ok(Declaration::check(parts(said))?)
     }
 }
 
 impl fmt::Debug for LoadedComponent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LoadedComponent").field("digest", &self.digest).finish_non_exhaustive()
+        f.debug_struct("LoadedComponent")
+            .field("digest", &self.digest)
+            .finish_non_exhaustive()
     }
 }
 
@@ -144,13 +159,17 @@ fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentErro
     if bytes.get(..8) == Some(b"\0asm\x01\0\0\0") {
         return Err(ComponentError::CoreModule);
     }
-    Component::new(engine.engine(), bytes).map_err(|error| ComponentError::Invalid(format!("{error:#}")))
+    Component::new(engine.engine(), bytes)
+        .map_err(|error| ComponentError::Invalid(format!("{error:#}")))
 }
 
 /// The imports, all of which this host offers.
 fn imports(engine: &ToolEngine, component: &Component) -> Result<Vec<String>, ComponentError> {
     let component_type = component.component_type();
-    let imports: Vec<String> = component_type.imports(engine.engine()).map(|(name, _)| name.to_owned()).collect();
+    let imports: Vec<String> = component_type
+        .imports(engine.engine())
+        .map(|(name, _)| name.to_owned())
+        .collect();
     for name in &imports {
         if name.starts_with("toolgate:shell/") {
             return Err(ComponentError::NeedsShell);
@@ -189,7 +208,7 @@ fn link(engine: &ToolEngine, component: &Component) -> Result<InstancePre<State>
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
 fn parts(said: exports::toolgate::tool::tool::Declaration) -> DeclarationParts {

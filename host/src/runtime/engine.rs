@@ -44,12 +44,16 @@ impl ToolEngine {
         let slots = slots.clamp(1, 10_000);
         let engine = pooled(slots)
             .or_else(|_| pooled(slots.min(8)))
-            .or_else(|_| Engine::new(base().allocation_strategy(InstanceAllocationStrategy::OnDemand)))
+            .or_else(|_| {
+                Engine::new(base().allocation_strategy(InstanceAllocationStrategy::OnDemand))
+            })
             .map_err(|error| EngineError(format!("{error:#}")))?;
         let linker = linker(&engine).map_err(|error| EngineError(format!("{error:#}")))?;
         Ok(Self {
             linker: Arc::new(linker),
-            _ticker: Arc::new(Ticker::start(engine.clone()).map_err(|error| EngineError(error.to_string()))?),
+            _ticker: Arc::new(
+                Ticker::start(engine.clone()).map_err(|error| EngineError(error.to_string()))?,
+            ),
             engine,
         })
     }
@@ -71,7 +75,9 @@ impl std::fmt::Debug for ToolEngine {
 
 fn base() -> wasmtime::Config {
     let mut config = tuning::config();
-    config.max_wasm_stack(MAX_WASM_STACK).async_stack_size(MAX_WASM_STACK + (512 << 10));
+    config
+        .max_wasm_stack(MAX_WASM_STACK)
+        .async_stack_size(MAX_WASM_STACK + (512 << 10));
     config
 }
 
@@ -108,12 +114,14 @@ impl Ticker {
     fn start(engine: Engine) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        thread::Builder::new().name("toolgate-epoch".to_owned()).spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                thread::sleep(TICK);
-                engine.increment_epoch();
-            }
-        })?;
+        thread::Builder::new()
+            .name("toolgate-epoch".to_owned())
+            .spawn(move || {
+                while !stopped.load(Ordering::Relaxed) {
+                    thread::sleep(TICK);
+                    engine.increment_epoch();
+                }
+            })?;
         Ok(Self { stop })
     }
 }

@@ -3,7 +3,9 @@
 use wasmtime::component::Resource;
 
 use super::bindings::toolgate::files::files as wit;
-use super::files::{Batch, Condition, FileError, OpenedFile, Scanner, Selection, WalkSummary, Walker};
+use super::files::{
+    Batch, Condition, FileError, OpenedFile, Scanner, Selection, WalkSummary, Walker,
+};
 use super::state::State;
 
 type Answer<T> = wasmtime::Result<Result<T, wit::Failure>>;
@@ -81,31 +83,48 @@ impl wit::Host for State {
 
     fn read_all(&mut self, path: String, max: u32) -> Answer<wit::Contents> {
         let read = self.files.read_all(&path, max);
-        Ok(read.map_err(wit::Failure::from).map(|contents| wit::Contents {
-            info: wit::Info::from(&contents.file),
-            data: contents.data,
-            fingerprint: format!("{:032x}", contents.fingerprint),
-            changed_since_read: contents.changed_since_read,
-        }))
+        Ok(read
+            .map_err(wit::Failure::from)
+            .map(|contents| wit::Contents {
+                info: wit::Info::from(&contents.file),
+                data: contents.data,
+                fingerprint: format!("{:032x}", contents.fingerprint),
+                changed_since_read: contents.changed_since_read,
+            }))
     }
 
-    fn replace(&mut self, path: String, condition: wit::Condition, data: Vec<u8>) -> Answer<wit::Replaced> {
+    fn replace(
+        &mut self,
+        path: String,
+        condition: wit::Condition,
+        data: Vec<u8>,
+    ) -> Answer<wit::Replaced> {
         let condition = match condition {
             wit::Condition::Any => Condition::Any,
             wit::Condition::Absent => Condition::Absent,
             wit::Condition::Matches(text) => match u128::from_str_radix(&text, 16) {
                 Ok(fingerprint) => Condition::Matches(fingerprint),
-                Err(_) => return Ok(Err(failure("invalid", "the fingerprint is none that read-all gave."))),
+                Err(_) => {
+                    return Ok(Err(failure(
+                        "invalid",
+                        "the fingerprint is none that read-all gave.",
+                    )));
+                }
             },
         };
         if data.len() > MAX_REPLACE {
-            return Ok(Err(failure("too-large", "more than 64 MiB cannot be written at once.")));
+            return Ok(Err(failure(
+                "too-large",
+                "more than 64 MiB cannot be written at once.",
+            )));
         }
         let replaced = self.files.replace(&path, condition, &data);
-        Ok(replaced.map_err(wit::Failure::from).map(|replaced| wit::Replaced {
-            path: replaced.path.to_string_lossy().into_owned(),
-            created: replaced.created,
-        }))
+        Ok(replaced
+            .map_err(wit::Failure::from)
+            .map(|replaced| wit::Replaced {
+                path: replaced.path.to_string_lossy().into_owned(),
+                created: replaced.created,
+            }))
     }
 
     fn walk(&mut self, path: String, selection: wit::Selection) -> Answer<Resource<Walker>> {
@@ -137,12 +156,23 @@ impl wit::HostFile for State {
 
     fn read(&mut self, file: Resource<OpenedFile>, offset: f64, max: u32) -> Answer<Vec<u8>> {
         if !(0.0..=9_007_199_254_740_992.0).contains(&offset) || offset.fract() != 0.0 {
-            return Ok(Err(failure("invalid", "the offset is not a whole number from 0 to 2^53.")));
+            return Ok(Err(failure(
+                "invalid",
+                "the offset is not a whole number from 0 to 2^53.",
+            )));
         }
         // Checked above: whole, not negative, exact.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked above"
+        )]
         let offset = offset as u64;
-        Ok(self.table.get(&file)?.read(offset, max).map_err(wit::Failure::from))
+        Ok(self
+            .table
+            .get(&file)?
+            .read(offset, max)
+            .map_err(wit::Failure::from))
     }
 
     fn drop(&mut self, file: Resource<OpenedFile>) -> wasmtime::Result<()> {
@@ -168,7 +198,11 @@ impl wit::HostWalker for State {
 
 impl wit::HostScanner for State {
     fn next(&mut self, scanner: Resource<Scanner>) -> wasmtime::Result<Option<wit::Batch>> {
-        Ok(self.table.get_mut(&scanner)?.next_batch().map(wit::Batch::from))
+        Ok(self
+            .table
+            .get_mut(&scanner)?
+            .next_batch()
+            .map(wit::Batch::from))
     }
 
     fn skip(&mut self, scanner: Resource<Scanner>) -> wasmtime::Result<()> {

@@ -35,7 +35,9 @@ impl GuestLog {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        inner.lines.push(text.get(..end).unwrap_or_default().to_owned());
+        inner
+            .lines
+            .push(text.get(..end).unwrap_or_default().to_owned());
     }
 
     /// The lines, with a last one that says how many were dropped.
@@ -49,7 +51,10 @@ impl GuestLog {
     }
 
     pub(super) fn stream(&self, name: &'static str) -> GuestStream {
-        GuestStream { log: self.clone(), name }
+        GuestStream {
+            log: self.clone(),
+            name,
+        }
     }
 }
 
@@ -73,7 +78,11 @@ impl StdoutStream for GuestStream {
 }
 
 impl AsyncWrite for GuestStream {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
         for line in String::from_utf8_lossy(bytes).lines() {
             self.log.line(&format!("{}: {line}", self.name));
         }

@@ -44,7 +44,10 @@ pub struct CallSetup {
 
 impl std::fmt::Debug for CallSetup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CallSetup").field("limits", &self.limits).field("files", &self.files).finish_non_exhaustive()
+        f.debug_struct("CallSetup")
+            .field("limits", &self.limits)
+            .field("files", &self.files)
+            .finish_non_exhaustive()
     }
 }
 
@@ -82,7 +85,10 @@ impl LoadedComponent {
         let limits = setup.limits;
         let deadline = Instant::now() + limits.timeout.duration();
         let files = FileView::new(setup.files, setup.roots, setup.ledger, deadline);
-        let mut store = self.store(State::new(files, limits.memory.bytes(), deadline, setup.progress), limits.fuel.units());
+        let mut store = self.store(
+            State::new(files, limits.memory.bytes(), deadline, setup.progress),
+            limits.fuel.units(),
+        );
         let ran = timeout(limits.timeout.duration(), self.run(&mut store, input)).await;
         let end = match ran {
             Err(_) => GuestEnd::Stopped(Stop::WallClock {
@@ -128,13 +134,18 @@ impl LoadedComponent {
     ///
     /// # Errors
     /// The export traps or takes too long.
-    pub async fn subjects(&self, input: &Map<String, Value>) -> Option<Result<Vec<Subject>, String>> {
+    pub async fn subjects(
+        &self,
+        input: &Map<String, Value>,
+    ) -> Option<Result<Vec<Subject>, String>> {
         let subjects = self.subjects.as_ref()?;
         let input = Value::Object(input.clone()).to_string();
         let mut store = self.empty_sandbox();
         let asked = async {
             let tool = subjects.instantiate_async(&mut store).await?;
-            tool.toolgate_tool_subjects().call_subjects(&mut store, &input).await
+            tool.toolgate_tool_subjects()
+                .call_subjects(&mut store, &input)
+                .await
         };
         let answer = match within(asked).await {
             Ok(answer) => answer,
@@ -151,9 +162,17 @@ impl LoadedComponent {
 
     fn empty_sandbox(&self) -> Store<State> {
         let deadline = Instant::now() + EMPTY_SANDBOX_TIME;
-        let files = FileView::new(None, RootDirs::default(), Arc::new(ReadLedger::new()), deadline);
+        let files = FileView::new(
+            None,
+            RootDirs::default(),
+            Arc::new(ReadLedger::new()),
+            deadline,
+        );
         let limits = Limits::default();
-        self.store(State::new(files, limits.memory.bytes(), deadline, None), EMPTY_SANDBOX_FUEL)
+        self.store(
+            State::new(files, limits.memory.bytes(), deadline, None),
+            EMPTY_SANDBOX_FUEL,
+        )
     }
 
     fn store(&self, state: State, fuel: u64) -> Store<State> {
@@ -185,13 +204,18 @@ async fn within<T>(asked: impl Future<Output = wasmtime::Result<T>>) -> Result<T
             Some(trap) => trap.to_string(),
             None => format!("{error:#}"),
         }),
-        Err(_) => Err(format!("it took more than {} s", EMPTY_SANDBOX_TIME.as_secs())),
+        Err(_) => Err(format!(
+            "it took more than {} s",
+            EMPTY_SANDBOX_TIME.as_secs()
+        )),
     }
 }
 
 fn answered(answer: Result<wit::Output, wit::ToolError>) -> GuestEnd {
     match answer {
-        Ok(output) if output_size(&output) > MAX_RESULT => GuestEnd::Stopped(Stop::ResultSize { limit: MAX_RESULT }),
+        Ok(output) if output_size(&output) > MAX_RESULT => {
+            GuestEnd::Stopped(Stop::ResultSize { limit: MAX_RESULT })
+        }
         Ok(output) => done(output),
         Err(error) => GuestEnd::Failed(failure(error)),
     }
@@ -207,7 +231,12 @@ fn output_size(output: &wit::Output) -> usize {
 }
 
 fn done(output: wit::Output) -> GuestEnd {
-    let structured = match output.structured.as_deref().map(serde_json::from_str).transpose() {
+    let structured = match output
+        .structured
+        .as_deref()
+        .map(serde_json::from_str)
+        .transpose()
+    {
         Ok(structured) => structured,
         Err(error) => {
             return GuestEnd::Failed(ToolFailure {
@@ -238,10 +267,15 @@ fn done(output: wit::Output) -> GuestEnd {
 
 fn failure(error: wit::ToolError) -> ToolFailure {
     let (kind, message) = match error {
-        wit::ToolError::InvalidInput(violations) => ("invalid-input".to_owned(), violations.join("\n")),
+        wit::ToolError::InvalidInput(violations) => {
+            ("invalid-input".to_owned(), violations.join("\n"))
+        }
         wit::ToolError::Denied(message) => ("denied".to_owned(), message),
         wit::ToolError::NotFound(message) => ("not-found".to_owned(), message),
-        wit::ToolError::Cancelled => ("cancelled".to_owned(), "The tool stopped because it was asked to.".to_owned()),
+        wit::ToolError::Cancelled => (
+            "cancelled".to_owned(),
+            "The tool stopped because it was asked to.".to_owned(),
+        ),
         wit::ToolError::Failed(message) => ("failed".to_owned(), message),
         wit::ToolError::Other((kind, message)) => (kind.chars().take(64).collect(), message),
     };

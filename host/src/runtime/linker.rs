@@ -20,8 +20,14 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
     linker.allow_shadowing(true);
-    filesystem::preopens::add_to_linker::<State, GuardedFilesystem>(&mut linker, GuardedFilesystem::view)?;
-    filesystem::types::add_to_linker::<State, GuardedFilesystem>(&mut linker, GuardedFilesystem::view)?;
+    filesystem::preopens::add_to_linker::<State, GuardedFilesystem>(
+        &mut linker,
+        GuardedFilesystem::view,
+    )?;
+    filesystem::types::add_to_linker::<State, GuardedFilesystem>(
+        &mut linker,
+        GuardedFilesystem::view,
+    )?;
     linker.allow_shadowing(false);
     toolgate::tool::host::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     toolgate::files::files::add_to_linker::<State, Own>(&mut linker, |state| state)?;

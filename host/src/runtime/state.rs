@@ -6,7 +6,9 @@ use std::time::Instant;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
-use wasmtime_wasi_http::{RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView};
+use wasmtime_wasi_http::{
+    RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
+};
 
 use super::files::FileView;
 use super::guest_log::GuestLog;
@@ -37,7 +39,12 @@ pub(super) struct State {
 pub type ProgressSink = Arc<dyn Fn(u32, Option<u32>, &str) + Send + Sync>;
 
 impl State {
-    pub(super) fn new(files: FileView, memory: usize, deadline: Instant, progress: Option<ProgressSink>) -> Self {
+    pub(super) fn new(
+        files: FileView,
+        memory: usize,
+        deadline: Instant,
+        progress: Option<ProgressSink>,
+    ) -> Self {
         let log = GuestLog::default();
         let wasi = WasiCtx::builder()
             .stdout(log.stream("stdout"))
@@ -68,7 +75,9 @@ impl State {
 
 impl State {
     /// What the door `wasi:filesystem` works on.
-    pub(super) fn filesystem_parts(&mut self) -> (WasiFilesystemCtxView<'_>, &mut FileView, &mut Listings) {
+    pub(super) fn filesystem_parts(
+        &mut self,
+    ) -> (WasiFilesystemCtxView<'_>, &mut FileView, &mut Listings) {
         let view = WasiFilesystemCtxView {
             ctx: self.wasi.filesystem(),
             table: &mut self.table,
@@ -108,7 +117,9 @@ impl WasiHttpHooks for NoNetwork {
         _request: http::Request<WasiBody>,
         _options: Option<RequestOptions>,
         _body: Driver,
-    ) -> Box<dyn Future<Output = wasmtime_wasi_http::Result<(http::Response<WasiBody>, Driver)>> + Send> {
+    ) -> Box<
+        dyn Future<Output = wasmtime_wasi_http::Result<(http::Response<WasiBody>, Driver)>> + Send,
+    > {
         Box::new(async { Err(wasmtime_wasi_http::Error::HttpRequestDenied) })
     }
 }

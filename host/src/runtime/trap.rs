@@ -12,7 +12,11 @@ use crate::model::{HostFailure, Stop, Trap};
 pub(super) struct DeadlineStruck;
 
 /// Reads an error of wasmtime as an end. Nothing of wasmtime's text reaches the model but the trap's short cause.
-pub(super) fn end_of(error: &wasmtime::Error, state: &State, limits: &crate::model::Limits) -> GuestEnd {
+pub(super) fn end_of(
+    error: &wasmtime::Error,
+    state: &State,
+    limits: &crate::model::Limits,
+) -> GuestEnd {
     if error.downcast_ref::<DeadlineStruck>().is_some() {
         return GuestEnd::Stopped(Stop::WallClock {
             limit: limits.timeout.duration(),
@@ -44,7 +48,12 @@ fn without_trap(error: &wasmtime::Error) -> GuestEnd {
         });
     }
     let text = format!("{error:#}");
-    let holds_too_much = ["fuel allocated for hostcalls", "handle limit exceeded", "no free keys", "active lends"];
+    let holds_too_much = [
+        "fuel allocated for hostcalls",
+        "handle limit exceeded",
+        "no free keys",
+        "active lends",
+    ];
     if holds_too_much.iter().any(|part| text.contains(part)) {
         return GuestEnd::Stopped(Stop::HostMemory);
     }

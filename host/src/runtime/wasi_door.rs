@@ -8,11 +8,12 @@ use std::path::PathBuf;
 
 use wasmtime::component::{HasData, Resource};
 use wasmtime_wasi::filesystem::{Descriptor, Dir, File, FsPerms, OpenMode, WasiFilesystemCtxView};
-use wasmtime_wasi::p2::bindings::filesystem::types::{
-    Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize, Host,
-    HostDescriptor, HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
-};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
+use wasmtime_wasi::p2::bindings::filesystem::types::{
+    Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
+    Host, HostDescriptor, HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags,
+    PathFlags,
+};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
 use super::files::{AtPath, Code, FileError, FileView, OpenWish, Place};
@@ -34,7 +35,11 @@ pub(super) type Listings = HashMap<u32, PathBuf>;
 impl GuardedFilesystem {
     pub(super) fn view(state: &mut State) -> GuardedView<'_> {
         let (inner, files, listings) = state.filesystem_parts();
-        GuardedView { inner, files, listings }
+        GuardedView {
+            inner,
+            files,
+            listings,
+        }
     }
 }
 
@@ -52,7 +57,11 @@ impl GuardedView<'_> {
     }
 
     fn perms(&self) -> FsPerms {
-        if self.files.writable() { FsPerms::ReadWrite } else { FsPerms::ReadOnly }
+        if self.files.writable() {
+            FsPerms::ReadWrite
+        } else {
+            FsPerms::ReadOnly
+        }
     }
 }
 
@@ -63,7 +72,10 @@ impl preopens::Host for GuardedView<'_> {
         for (path, dir) in self.files.preopens() {
             let dir = dir.try_clone()?.into_std_file();
             let descriptor = Descriptor::Dir(Dir::new(dir, perms, OpenMode::READ, true));
-            directories.push((self.inner.table.push(descriptor)?, path.to_string_lossy().into_owned()));
+            directories.push((
+                self.inner.table.push(descriptor)?,
+                path.to_string_lossy().into_owned(),
+            ));
         }
         Ok(directories)
     }
@@ -74,7 +86,10 @@ impl Host for GuardedView<'_> {
         self.inner.convert_error_code(error)
     }
 
-    fn filesystem_error_code(&mut self, error: Resource<wasmtime::Error>) -> wasmtime::Result<Option<ErrorCode>> {
+    fn filesystem_error_code(
+        &mut self,
+        error: Resource<wasmtime::Error>,
+    ) -> wasmtime::Result<Option<ErrorCode>> {
         self.inner.filesystem_error_code(error)
     }
 }
@@ -120,7 +135,10 @@ impl HostDescriptor for GuardedView<'_> {
         Ok(self.inner.table.push(descriptor)?)
     }
 
-    async fn read_directory(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<ReaddirIterator>> {
+    async fn read_directory(
+        &mut self,
+        fd: Resource<Descriptor>,
+    ) -> FsResult<Resource<ReaddirIterator>> {
         let Descriptor::Dir(dir) = self.inner.table.get(&fd)? else {
             return Err(ErrorCode::NotDirectory.into());
         };
@@ -140,7 +158,10 @@ impl HostDescriptor for GuardedView<'_> {
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
         let place = self.files.seen(&at, follow).map_err(refusal)?;
         let (dir, name) = self.push(&place)?;
-        let stat = self.inner.stat_at(Resource::new_borrow(dir.rep()), PathFlags::empty(), name).await;
+        let stat = self
+            .inner
+            .stat_at(Resource::new_borrow(dir.rep()), PathFlags::empty(), name)
+            .await;
         self.inner.table.delete(dir)?;
         stat
     }
@@ -155,7 +176,10 @@ impl HostDescriptor for GuardedView<'_> {
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
         let place = self.files.seen(&at, follow).map_err(refusal)?;
         let (dir, name) = self.push(&place)?;
-        let hash = self.inner.metadata_hash_at(Resource::new_borrow(dir.rep()), PathFlags::empty(), name).await;
+        let hash = self
+            .inner
+            .metadata_hash_at(Resource::new_borrow(dir.rep()), PathFlags::empty(), name)
+            .await;
         self.inner.table.delete(dir)?;
         hash
     }
@@ -164,26 +188,43 @@ impl HostDescriptor for GuardedView<'_> {
         let at = self.at(&fd, &path)?;
         let place = self.files.seen(&at, false).map_err(refusal)?;
         let (dir, name) = self.push(&place)?;
-        let link = self.inner.readlink_at(Resource::new_borrow(dir.rep()), name).await;
+        let link = self
+            .inner
+            .readlink_at(Resource::new_borrow(dir.rep()), name)
+            .await;
         self.inner.table.delete(dir)?;
         link
     }
 
-    async fn create_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
+    async fn create_directory_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path: String,
+    ) -> FsResult<()> {
         let at = self.at(&fd, &path)?;
-        self.files.change(&at, |dir, name| dir.create_dir(name)).map_err(refusal)?;
+        self.files
+            .change(&at, |dir, name| dir.create_dir(name))
+            .map_err(refusal)?;
         Ok(())
     }
 
-    async fn remove_directory_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
+    async fn remove_directory_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        path: String,
+    ) -> FsResult<()> {
         let at = self.at(&fd, &path)?;
-        self.files.change(&at, |dir, name| dir.remove_dir(name)).map_err(refusal)?;
+        self.files
+            .change(&at, |dir, name| dir.remove_dir(name))
+            .map_err(refusal)?;
         Ok(())
     }
 
     async fn unlink_file_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<()> {
         let at = self.at(&fd, &path)?;
-        self.files.change(&at, |dir, name| dir.remove_file(name)).map_err(refusal)?;
+        self.files
+            .change(&at, |dir, name| dir.remove_file(name))
+            .map_err(refusal)?;
         Ok(())
     }
 
@@ -212,12 +253,19 @@ impl HostDescriptor for GuardedView<'_> {
         Err(ErrorCode::NotPermitted.into())
     }
 
-    async fn symlink_at(&mut self, fd: Resource<Descriptor>, target: String, path: String) -> FsResult<()> {
+    async fn symlink_at(
+        &mut self,
+        fd: Resource<Descriptor>,
+        target: String,
+        path: String,
+    ) -> FsResult<()> {
         if target.starts_with('/') {
             return Err(ErrorCode::NotPermitted.into());
         }
         let at = self.at(&fd, &path)?;
-        self.files.change(&at, |dir, name| dir.symlink(&target, name)).map_err(refusal)?;
+        self.files
+            .change(&at, |dir, name| dir.symlink(&target, name))
+            .map_err(refusal)?;
         Ok(())
     }
 
@@ -233,7 +281,10 @@ impl HostDescriptor for GuardedView<'_> {
         let place = self.files.change(&at, |_, _| Ok(())).map_err(refusal)?;
         let (dir, name) = self.push(&place)?;
         let borrowed = Resource::new_borrow(dir.rep());
-        let set = self.inner.set_times_at(borrowed, PathFlags::empty(), name, accessed, modified).await;
+        let set = self
+            .inner
+            .set_times_at(borrowed, PathFlags::empty(), name, accessed, modified)
+            .await;
         self.inner.table.delete(dir)?;
         set
     }
@@ -277,11 +328,21 @@ impl HostDescriptor for GuardedView<'_> {
         self.inner.set_times(fd, accessed, modified).await
     }
 
-    async fn read(&mut self, fd: Resource<Descriptor>, length: Filesize, offset: Filesize) -> FsResult<(Vec<u8>, bool)> {
+    async fn read(
+        &mut self,
+        fd: Resource<Descriptor>,
+        length: Filesize,
+        offset: Filesize,
+    ) -> FsResult<(Vec<u8>, bool)> {
         self.inner.read(fd, length, offset).await
     }
 
-    async fn write(&mut self, fd: Resource<Descriptor>, bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+    async fn write(
+        &mut self,
+        fd: Resource<Descriptor>,
+        bytes: Vec<u8>,
+        offset: Filesize,
+    ) -> FsResult<Filesize> {
         self.inner.write(fd, bytes, offset).await
     }
 
@@ -301,15 +362,26 @@ impl HostDescriptor for GuardedView<'_> {
         self.inner.metadata_hash(fd).await
     }
 
-    fn read_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynInputStream>> {
+    fn read_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynInputStream>> {
         self.inner.read_via_stream(fd, offset)
     }
 
-    fn write_via_stream(&mut self, fd: Resource<Descriptor>, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
+    fn write_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+        offset: Filesize,
+    ) -> FsResult<Resource<DynOutputStream>> {
         self.inner.write_via_stream(fd, offset)
     }
 
-    fn append_via_stream(&mut self, fd: Resource<Descriptor>) -> FsResult<Resource<DynOutputStream>> {
+    fn append_via_stream(
+        &mut self,
+        fd: Resource<Descriptor>,
+    ) -> FsResult<Resource<DynOutputStream>> {
         self.inner.append_via_stream(fd)
     }
 
@@ -319,11 +391,17 @@ impl HostDescriptor for GuardedView<'_> {
 }
 
 impl HostDirectoryEntryStream for GuardedView<'_> {
-    async fn read_directory_entry(&mut self, stream: Resource<ReaddirIterator>) -> FsResult<Option<DirectoryEntry>> {
+    async fn read_directory_entry(
+        &mut self,
+        stream: Resource<ReaddirIterator>,
+    ) -> FsResult<Option<DirectoryEntry>> {
         let rep = stream.rep();
         let listed = self.listings.get(&rep).cloned().unwrap_or_default();
         loop {
-            let next = self.inner.read_directory_entry(Resource::new_borrow(rep)).await?;
+            let next = self
+                .inner
+                .read_directory_entry(Resource::new_borrow(rep))
+                .await?;
             match next {
                 Some(entry) if !self.files.shows(&listed.join(&entry.name)) => {}
                 next => return Ok(next),
@@ -340,7 +418,11 @@ impl HostDirectoryEntryStream for GuardedView<'_> {
 impl GuardedView<'_> {
     /// A judged place as a directory that wasmtime-wasi can work in, and a name in it.
     fn push(&mut self, place: &Place) -> FsResult<(Resource<Descriptor>, String)> {
-        let dir = place.dir().try_clone().map_err(|error| FsError::from(ErrorCode::from(error)))?.into_std_file();
+        let dir = place
+            .dir()
+            .try_clone()
+            .map_err(|error| FsError::from(ErrorCode::from(error)))?
+            .into_std_file();
         let descriptor = Descriptor::Dir(Dir::new(dir, self.perms(), OpenMode::READ, true));
         Ok((self.inner.table.push(descriptor)?, place.name()))
     }

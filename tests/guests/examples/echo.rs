@@ -14,7 +14,8 @@ pub struct Input {
 pub struct Echo;
 
 impl Tool for Echo {
-    const DECLARATION: Declaration = Declaration::read_only("Echo", "Gives back its text.").idempotent();
+    const DECLARATION: Declaration =
+        Declaration::read_only("Echo", "Gives back its text.").idempotent();
     type Input = Input;
 
     fn run(input: Input, _context: &Context) -> Result<Output, ToolError> {

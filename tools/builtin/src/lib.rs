@@ -20,7 +20,12 @@ mod tests {
     #[test]
     fn every_tool_is_a_component() {
         for tool in COMPONENTS {
-            assert_eq!(tool.wasm.get(..8), Some(b"\0asm\x0d\0\x01\0".as_slice()), "{}", tool.name);
+            assert_eq!(
+                tool.wasm.get(..8),
+                Some(b"\0asm\x0d\0\x01\0".as_slice()),
+                "{}",
+                tool.name
+            );
         }
     }
 }

@@ -2,6 +2,10 @@
 //! whatever the folder, the outer flags or the outer profile.
 //!
 //! Owns the call of the nested cargo. Never contains a list of guests.
+#![expect(
+    clippy::print_stdout,
+    reason = "a build script talks to cargo on stdout"
+)]
 
 use std::env;
 use std::ffi::OsString;
@@ -34,15 +38,29 @@ const OUTER_PREFIXES: [&str; 3] = ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PROFIL
 /// # Errors
 /// In a sentence for the person who builds: the target cannot be had, or the guests do not compile.
 pub fn build(workspace: &Path, selection: &[&str], sources: &[&str]) -> Result<PathBuf, String> {
-    for source in sources.iter().chain(&["Cargo.toml", "Cargo.lock", "wit", "guest-sdk"]) {
-        println!("cargo::rerun-if-changed={}", workspace.join(source).display());
+    for source in sources
+        .iter()
+        .chain(&["Cargo.toml", "Cargo.lock", "wit", "guest-sdk"])
+    {
+        println!(
+            "cargo::rerun-if-changed={}",
+            workspace.join(source).display()
+        );
     }
     add_target()?;
     let target_dir = target_dir(workspace)?.join("guests");
     let mut cargo = command(variable("CARGO")?);
     cargo
         .current_dir(workspace)
-        .args(["build", "--locked", "--profile", "guest", "--target", TARGET, "--target-dir"])
+        .args([
+            "build",
+            "--locked",
+            "--profile",
+            "guest",
+            "--target",
+            TARGET,
+            "--target-dir",
+        ])
         .arg(&target_dir)
         .args(selection)
         .env("CARGO_ENCODED_RUSTFLAGS", rustflags(workspace)?);
@@ -55,7 +73,10 @@ pub fn build(workspace: &Path, selection: &[&str], sources: &[&str]) -> Result<P
 }
 
 fn command(program: OsString) -> Command {
-    #[expect(clippy::disallowed_methods, reason = "a build script runs cargo, not a tool")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a build script runs cargo, not a tool"
+    )]
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
         let Some(text) = name.to_str() else { continue };
@@ -77,12 +98,16 @@ fn add_target() -> Result<(), String> {
         return Ok(());
     }
     println!("cargo::warning=the target {TARGET} is missing: adding it with rustup");
-    let added = command("rustup".into()).args(["target", "add", TARGET]).output();
+    let added = command("rustup".into())
+        .args(["target", "add", TARGET])
+        .output();
     match added {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
             let errors = String::from_utf8_lossy(&output.stderr);
-            Err(format!("the target {TARGET} is missing, and 'rustup target add {TARGET}' failed:\n{errors}"))
+            Err(format!(
+                "the target {TARGET} is missing, and 'rustup target add {TARGET}' failed:\n{errors}"
+            ))
         }
         Err(error) => Err(format!(
             "the target {TARGET} is missing, and there is no rustup to add it ({error}): install the target's standard \
@@ -114,7 +139,9 @@ fn rustflags(workspace: &Path) -> Result<OsString, String> {
 /// Cargo's target folder: the nested cargo gets a folder of its own in it, because the outer one holds the lock.
 fn target_dir(workspace: &Path) -> Result<PathBuf, String> {
     let out = PathBuf::from(variable("OUT_DIR")?);
-    let marked = out.ancestors().find(|folder| folder.join("CACHEDIR.TAG").exists());
+    let marked = out
+        .ancestors()
+        .find(|folder| folder.join("CACHEDIR.TAG").exists());
     Ok(marked.map_or_else(|| workspace.join("target"), Path::to_owned))
 }
 

@@ -44,7 +44,9 @@ impl InputSchema {
         if relax::unfolded(&relaxed) > MAX_UNFOLDED {
             return Err(SchemaError::Unfolds);
         }
-        let patterns = PatternOptions::regex().size_limit(1 << 20).dfa_size_limit(1 << 20);
+        let patterns = PatternOptions::regex()
+            .size_limit(1 << 20)
+            .dfa_size_limit(1 << 20);
         let validator = jsonschema::options()
             .offline()
             .should_validate_formats(false)
@@ -126,7 +128,10 @@ mod tests {
     fn nothing_outside_of_the_schema_is_read() {
         for reference in ["http://127.0.0.1:9/x.json", "file:///etc/hostname"] {
             let schema = json!({"type": "object", "properties": {"q": {"$ref": reference}}});
-            assert!(matches!(InputSchema::compile(&schema), Err(SchemaError::Invalid(_))), "{reference}");
+            assert!(
+                matches!(InputSchema::compile(&schema), Err(SchemaError::Invalid(_))),
+                "{reference}"
+            );
         }
     }
 
@@ -137,7 +142,11 @@ mod tests {
             let before = format!("#/$defs/d{}", level - 1);
             defs[format!("d{level}")] = json!({"allOf": [{"$ref": before}, {"$ref": before}]});
         }
-        let schema = json!({"type": "object", "$defs": defs, "properties": {"x": {"$ref": "#/$defs/d30"}}});
-        assert_eq!(InputSchema::compile(&schema).unwrap_err(), SchemaError::Unfolds);
+        let schema =
+            json!({"type": "object", "$defs": defs, "properties": {"x": {"$ref": "#/$defs/d30"}}});
+        assert_eq!(
+            InputSchema::compile(&schema).unwrap_err(),
+            SchemaError::Unfolds
+        );
     }
 }

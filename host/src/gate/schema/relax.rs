@@ -1,4 +1,8 @@
 //! What of a schema is enforced, and how far its references unfold.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enums of JSON and of the validator are not ours"
+)]
 
 use std::collections::HashMap;
 
@@ -27,7 +31,13 @@ const NOT_ENFORCED: &[&str] = &[
 ];
 
 /// Keywords whose value is a map of names to schemas.
-const MAPS: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+const MAPS: &[&str] = &[
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+];
 
 /// Keywords whose value is a schema, or a list of schemas.
 const SCHEMAS: &[&str] = &[
@@ -65,11 +75,15 @@ pub(super) fn relaxed(schema: &Value) -> Value {
 fn relaxed_keyword(key: &str, value: &Value) -> Value {
     match value {
         Value::Object(map) if MAPS.contains(&key) => {
-            let schemas = map.iter().map(|(name, schema)| (name.clone(), relaxed(schema)));
+            let schemas = map
+                .iter()
+                .map(|(name, schema)| (name.clone(), relaxed(schema)));
             Value::Object(schemas.collect::<Map<_, _>>())
         }
         Value::Object(_) if SCHEMAS.contains(&key) => relaxed(value),
-        Value::Array(items) if SCHEMAS.contains(&key) => Value::Array(items.iter().map(relaxed).collect()),
+        Value::Array(items) if SCHEMAS.contains(&key) => {
+            Value::Array(items.iter().map(relaxed).collect())
+        }
         _ => value.clone(),
     }
 }
@@ -92,7 +106,9 @@ struct Counter<'a> {
 
 impl<'a> Counter<'a> {
     fn count(&mut self, schema: &'a Value) -> u64 {
-        let Value::Object(object) = schema else { return 1 };
+        let Value::Object(object) = schema else {
+            return 1;
+        };
         let mut total: u64 = 1;
         for (key, value) in object {
             let part = match (key.as_str(), value) {
@@ -100,7 +116,9 @@ impl<'a> Counter<'a> {
                 ("$defs" | "definitions", _) => 0,
                 (key, Value::Object(map)) if MAPS.contains(&key) => self.count_all(map.values()),
                 (key, Value::Object(_)) if SCHEMAS.contains(&key) => self.count(value),
-                (key, Value::Array(items)) if SCHEMAS.contains(&key) => self.count_all(items.iter()),
+                (key, Value::Array(items)) if SCHEMAS.contains(&key) => {
+                    self.count_all(items.iter())
+                }
                 _ => 0,
             };
             total = total.saturating_add(part);
@@ -117,7 +135,10 @@ impl<'a> Counter<'a> {
             return counted.unwrap_or(1);
         }
         let root = self.root;
-        let Some(target) = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) else {
+        let Some(target) = reference
+            .strip_prefix('#')
+            .and_then(|pointer| root.pointer(pointer))
+        else {
             return 1;
         };
         self.counted.insert(reference, None);

@@ -1,4 +1,8 @@
 //! Findings as sentences: the same words for every tool, built-in, stranger's or wrapped.
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the enums of JSON and of the validator are not ours"
+)]
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -20,23 +24,15 @@ pub(super) fn sentences(error: &ValidationError<'_>, input: &Value, schema: &Val
     let named = path.name();
     match error.kind() {
         ValidationErrorKind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            let kind = path.view(schema).and_then(|view| view.property(name));
-            let kind = kind.and_then(|view| view.type_word()).map_or_else(String::new, |kind| format!(" ({kind})"));
-            say(format!("Parameter '{}' is required{kind}.", path.child(name)))
+            vec![missing(
+                property.as_str().unwrap_or_default(),
+                &path,
+                schema,
+            )]
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-            let view = path.view(schema);
-            let known: Vec<&str> = view.iter().flat_map(SchemaView::property_names).collect();
-            unexpected
-                .iter()
-                .map(|name| {
-                    let shown: String = name.chars().take(MAX_VALUE).collect();
-                    let suggestion = suggestion(name, known.iter().copied());
-                    format!("Unknown parameter '{}'.{suggestion} {NOT_EXECUTED}", path.child(&shown))
-                })
-                .collect()
+            unknown(unexpected, &path, schema)
         }
         ValidationErrorKind::Type { kind } => {
             let kinds: Vec<&str> = match kind {
@@ -49,21 +45,50 @@ pub(super) fn sentences(error: &ValidationError<'_>, input: &Value, schema: &Val
             let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
             let options: Vec<String> = options.iter().map(plain).collect();
             let given = plain(error.instance());
-            say(format!("{named} must be one of [{}], but was '{given}'.", options.join(", ")))
+            say(format!(
+                "{named} must be one of [{}], but was '{given}'.",
+                options.join(", ")
+            ))
         }
         ValidationErrorKind::Constant { expected_value } => {
             say(format!("{named} must be '{}'.", plain(expected_value)))
         }
-        ValidationErrorKind::Pattern { pattern } => say(format!("{named} must match the pattern {pattern}.")),
+        ValidationErrorKind::Pattern { pattern } => {
+            say(format!("{named} must match the pattern {pattern}."))
+        }
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             branch_sentences(context, &named, input, schema)
         }
-        ValidationErrorKind::OneOfMultipleValid { .. } => {
-            say(format!("{named} fits more than one of the shapes of which it must fit one."))
-        }
+        ValidationErrorKind::OneOfMultipleValid { .. } => say(format!(
+            "{named} fits more than one of the shapes of which it must fit one."
+        )),
         ValidationErrorKind::FalseSchema => say(format!("{named} must not be there.")),
         other => say(format!("{named} does not satisfy '{}'.", other.keyword())),
     }
+}
+
+fn missing(name: &str, path: &Path, schema: &Value) -> String {
+    let property = path.view(schema).and_then(|view| view.property(name));
+    let kind = property.and_then(|view| view.type_word());
+    let kind = kind.map_or_else(String::new, |kind| format!(" ({kind})"));
+    format!(
+        "Parameter '{}' is required{kind}. {NOT_EXECUTED}",
+        path.child(name)
+    )
+}
+
+fn unknown(names: &[String], path: &Path, schema: &Value) -> Vec<String> {
+    let view = path.view(schema);
+    let known: Vec<&str> = view.iter().flat_map(SchemaView::property_names).collect();
+    let sentence = |name: &String| {
+        let shown: String = name.chars().take(MAX_VALUE).collect();
+        let suggestion = suggestion(name, known.iter().copied());
+        format!(
+            "Unknown parameter '{}'.{suggestion} {NOT_EXECUTED}",
+            path.child(&shown)
+        )
+    };
+    names.iter().map(sentence).collect()
 }
 
 /// Where every alternative fails: the types of all, if that is all that is wrong; else what the nearest one lacks.
@@ -77,19 +102,28 @@ fn branch_sentences(
         .iter()
         .map(|errors| match errors.as_slice() {
             [only] => match only.kind() {
-                ValidationErrorKind::Type { kind: TypeKind::Single(kind) } => Some(kind.as_str()),
+                ValidationErrorKind::Type {
+                    kind: TypeKind::Single(kind),
+                } => Some(kind.as_str()),
                 _ => None,
             },
             _ => None,
         })
         .collect();
     if let Some(kinds) = only_types {
-        return vec![format!("{named} must be {}. {NOT_EXECUTED}", alternatives(&kinds))];
+        return vec![format!(
+            "{named} must be {}. {NOT_EXECUTED}",
+            alternatives(&kinds)
+        )];
     }
     let wrong_type = |errors: &&Vec<ValidationError<'static>>| {
-        errors.iter().any(|error| matches!(error.kind(), ValidationErrorKind::Type { .. }))
+        errors
+            .iter()
+            .any(|error| matches!(error.kind(), ValidationErrorKind::Type { .. }))
     };
-    let nearest = context.iter().min_by_key(|errors| (wrong_type(errors), errors.len()));
+    let nearest = context
+        .iter()
+        .min_by_key(|errors| (wrong_type(errors), errors.len()));
     nearest
         .into_iter()
         .flatten()

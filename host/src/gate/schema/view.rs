@@ -52,8 +52,16 @@ impl<'a> SchemaView<'a> {
     /// The schema of a property, if it is declared or `additionalProperties` is a schema.
     pub(in crate::gate) fn property(&self, name: &str) -> Option<Self> {
         let declared = self.find(|schema| schema.get("properties")?.get(name));
-        let other = || self.find(|schema| schema.get("additionalProperties").filter(|other| other.is_object()));
-        declared.or_else(other).map(|schema| Self::at(self.root, schema))
+        let other = || {
+            self.find(|schema| {
+                schema
+                    .get("additionalProperties")
+                    .filter(|other| other.is_object())
+            })
+        };
+        declared
+            .or_else(other)
+            .map(|schema| Self::at(self.root, schema))
     }
 
     /// The schema of the items of an array.
@@ -90,7 +98,8 @@ impl<'a> SchemaView<'a> {
 
     /// The declared type as a word.
     pub(in crate::gate) fn type_word(&self) -> Option<&'a str> {
-        self.find(|schema| schema.get("type")).and_then(Value::as_str)
+        self.find(|schema| schema.get("type"))
+            .and_then(Value::as_str)
     }
 
     fn find(&self, part: impl Fn(&'a Value) -> Option<&'a Value>) -> Option<&'a Value> {

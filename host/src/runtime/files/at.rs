@@ -40,7 +40,6 @@ impl Place {
 
 /// How something should be opened.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "the flags of one WASI call, each independent")]
 pub(in crate::runtime) struct OpenWish {
     pub(in crate::runtime) follow: bool,
     pub(in crate::runtime) write: bool,
@@ -64,13 +63,20 @@ impl FileView {
         let absolute = fold(&base, asked);
         let outside = asked.is_absolute() || !absolute.starts_with(&base);
         if outside {
-            return Err(FileError::new(Code::Refused, format!("'{path}' leads out of its directory.")));
+            return Err(FileError::new(
+                Code::Refused,
+                format!("'{path}' leads out of its directory."),
+            ));
         }
         Ok(AtPath { path: absolute })
     }
 
     /// Opens what a guest asks for, judged.
-    pub(in crate::runtime) fn open_wish(&mut self, at: &AtPath, wish: OpenWish) -> Result<Opened, FileError> {
+    pub(in crate::runtime) fn open_wish(
+        &mut self,
+        at: &AtPath,
+        wish: OpenWish,
+    ) -> Result<Opened, FileError> {
         let opened = if wish.changes() {
             self.open_changing(at, wish)?
         } else if wish.follow {
@@ -93,10 +99,16 @@ impl FileView {
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut options = OpenOptions::new();
         options.read(true).write(true).follow(FollowSymlinks::No);
-        options.create(wish.create && !wish.exclusive).create_new(wish.create && wish.exclusive);
+        options
+            .create(wish.create && !wish.exclusive)
+            .create_new(wish.create && wish.exclusive);
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
         let failed = |error: io::Error| FileError::io(&at.path, &error);
-        let file = place.dir.open_with(&place.name, &options).map_err(failed)?.into_std();
+        let file = place
+            .dir
+            .open_with(&place.name, &options)
+            .map_err(failed)?
+            .into_std();
         let opened = self.judged(Access::Write, &at.path, file)?;
         if wish.truncate && opened.file_type() == FileType::RegularFile {
             opened.file.set_len(0).map_err(failed)?;
@@ -122,7 +134,11 @@ impl FileView {
     }
 
     /// Renames. Both names are written; the old one is read.
-    pub(in crate::runtime) fn rename(&mut self, from: &AtPath, to: &AtPath) -> Result<(), FileError> {
+    pub(in crate::runtime) fn rename(
+        &mut self,
+        from: &AtPath,
+        to: &AtPath,
+    ) -> Result<(), FileError> {
         self.place(Access::Read, &from.path, false)?;
         let old = self.place(Access::Write, &from.path, false)?;
         let new = self.place(Access::Write, &to.path, false)?;
@@ -153,7 +169,9 @@ impl FileView {
         let failed = |error: io::Error| FileError::io(path, &error);
         let Located { dir, below, .. } = &located;
         let (parent, name) = match below.components().next_back() {
-            Some(Component::Normal(name)) => (below.parent().unwrap_or(Path::new("")), name.to_owned()),
+            Some(Component::Normal(name)) => {
+                (below.parent().unwrap_or(Path::new("")), name.to_owned())
+            }
             _ => (Path::new(""), OsString::from(".")),
         };
         let dir = match parent.as_os_str().is_empty() {

@@ -70,25 +70,38 @@ impl FileError {
         let path = shown(path);
         let (code, message) = match error.kind() {
             io::ErrorKind::NotFound => (Code::NotFound, format!("'{path}' does not exist.")),
-            io::ErrorKind::NotADirectory => (Code::NotDirectory, format!("a part of '{path}' is not a directory.")),
-            io::ErrorKind::IsADirectory => (Code::IsDirectory, format!("'{path}' is a directory, not a file.")),
-            io::ErrorKind::InvalidFilename => (Code::NameTooLong, format!("'{path}': the name is too long.")),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                (Code::NoSpace, format!("'{path}': no space left on the device."))
-            }
-            io::ErrorKind::ReadOnlyFilesystem => (Code::ReadOnly, format!("'{path}': the file system is read-only.")),
+            io::ErrorKind::NotADirectory => (
+                Code::NotDirectory,
+                format!("a part of '{path}' is not a directory."),
+            ),
+            io::ErrorKind::IsADirectory => (
+                Code::IsDirectory,
+                format!("'{path}' is a directory, not a file."),
+            ),
+            io::ErrorKind::InvalidFilename => (
+                Code::NameTooLong,
+                format!("'{path}': the name is too long."),
+            ),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (
+                Code::NoSpace,
+                format!("'{path}': no space left on the device."),
+            ),
+            io::ErrorKind::ReadOnlyFilesystem => (
+                Code::ReadOnly,
+                format!("'{path}': the file system is read-only."),
+            ),
             io::ErrorKind::AlreadyExists => (Code::Exists, format!("'{path}' exists already.")),
-            io::ErrorKind::PermissionDenied => {
-                (Code::Io, format!("'{path}': the operating system denies the host this access."))
-            }
+            io::ErrorKind::PermissionDenied => (
+                Code::Io,
+                format!("'{path}': the operating system denies the host this access."),
+            ),
             _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
                 (Code::Refused, format!("'{path}': a link is in the way."))
             }
             // A socket cannot be opened, whatever the flags.
-            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => (
-                Code::NotRegular,
-                format!("'{path}' is not a regular file."),
-            ),
+            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                (Code::NotRegular, format!("'{path}' is not a regular file."))
+            }
             kind => (Code::Io, format!("'{path}': {kind}.")),
         };
         Self { code, message }
@@ -98,9 +111,13 @@ impl FileError {
         let path = shown(path);
         let message = match refusal {
             RequestRefusal::OutsideRoots => {
-                format!("'{path}' is, or leads, outside the workspace and every other granted directory.")
+                format!(
+                    "'{path}' is, or leads, outside the workspace and every other granted directory."
+                )
             }
-            RequestRefusal::OutsideScope => format!("'{path}' is not what this call was approved for."),
+            RequestRefusal::OutsideScope => {
+                format!("'{path}' is not what this call was approved for.")
+            }
             RequestRefusal::ReadOnly => format!("'{path}': this tool may only read."),
             RequestRefusal::Guard(Refusal::Rules(rules)) => {
                 let rules: Vec<&str> = rules.iter().map(|rule| rule.rule.as_str()).collect();
@@ -128,7 +145,10 @@ impl FileError {
     }
 
     pub(super) fn is_directory(path: &Path) -> Self {
-        Self::new(Code::IsDirectory, format!("'{}' is a directory, not a file.", shown(path)))
+        Self::new(
+            Code::IsDirectory,
+            format!("'{}' is a directory, not a file.", shown(path)),
+        )
     }
 }
 

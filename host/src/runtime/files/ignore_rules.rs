@@ -33,7 +33,8 @@ impl IgnoreLevel {
             }
         };
         if has(".git") {
-            let info = open(dir, ".git", OFlags::DIRECTORY).and_then(|git| open(git.as_fd(), "info", OFlags::DIRECTORY));
+            let info = open(dir, ".git", OFlags::DIRECTORY)
+                .and_then(|git| open(git.as_fd(), "info", OFlags::DIRECTORY));
             add(info.and_then(|info| read(info.as_fd(), "exclude")));
         }
         // Later lines win: `.ignore` over `.gitignore` over the exclude file.

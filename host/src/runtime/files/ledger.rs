@@ -50,7 +50,8 @@ impl ReadLedger {
                 seen.fingerprints.remove(&oldest);
             }
         }
-        seen.fingerprints.insert(path.to_owned(), (fingerprint, now));
+        seen.fingerprints
+            .insert(path.to_owned(), (fingerprint, now));
     }
 
     /// Whether the session has read the file and it holds something else now.
@@ -61,7 +62,9 @@ impl ReadLedger {
     /// What the session last saw in the file.
     pub(super) fn last(&self, path: &Path) -> Option<u128> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.fingerprints.get(path).map(|(fingerprint, _)| *fingerprint)
+        seen.fingerprints
+            .get(path)
+            .map(|(fingerprint, _)| *fingerprint)
     }
 }
 

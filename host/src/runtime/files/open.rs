@@ -91,7 +91,8 @@ impl FileView {
             // Links that leave the root by an absolute path, perhaps into this or another root.
             Err(error) if leads_out(&error) => {
                 let resolved = self.resolve_links(located)?;
-                open_at(&resolved, FollowSymlinks::No).map_err(|error| FileError::io(path, &error))?
+                open_at(&resolved, FollowSymlinks::No)
+                    .map_err(|error| FileError::io(path, &error))?
             }
             Err(error) => return Err(FileError::io(path, &error)),
         };
@@ -99,11 +100,19 @@ impl FileView {
     }
 
     /// Judges an opened handle.
-    pub(super) fn judged(&mut self, access: Access, path: &Path, file: File) -> Result<Opened, FileError> {
+    pub(super) fn judged(
+        &mut self,
+        access: Access,
+        path: &Path,
+        file: File,
+    ) -> Result<Opened, FileError> {
         let stat = rustix::fs::fstat(&file).map_err(|error| FileError::io(path, &error.into()))?;
         let real = real_path(&file).map_err(|error| FileError::io(path, &error))?;
         if stat.st_nlink == 0 {
-            return Err(FileError::new(Code::NotFound, format!("'{}' does not exist.", path.display())));
+            return Err(FileError::new(
+                Code::NotFound,
+                format!("'{}' does not exist.", path.display()),
+            ));
         }
         self.judge_opened(access, path, &real, Some(&stat))?;
         self.used(access, path, &real);
@@ -127,11 +136,16 @@ impl FileView {
     }
 
     /// Reads a whole regular file. A reading view remembers what the session saw.
-    pub(in crate::runtime) fn read_all(&mut self, text: &str, max: u32) -> Result<Contents, FileError> {
+    pub(in crate::runtime) fn read_all(
+        &mut self,
+        text: &str,
+        max: u32,
+    ) -> Result<Contents, FileError> {
         let file = self.open_regular(text)?;
         let max = u64::from(max);
         let too_large = |size: u64| {
-            let message = format!("'{text}' has {size} bytes, and {max} is the most that is read at once.");
+            let message =
+                format!("'{text}' has {size} bytes, and {max} is the most that is read at once.");
             FileError::new(Code::TooLarge, message)
         };
         if file.size > max {
@@ -175,7 +189,10 @@ pub(super) fn open_at(located: &Located, follow: FollowSymlinks) -> std::io::Res
         .read(true)
         .follow(follow)
         .custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
-    located.dir.open_with(&located.below, &options).map(cap_std::fs::File::into_std)
+    located
+        .dir
+        .open_with(&located.below, &options)
+        .map(cap_std::fs::File::into_std)
 }
 
 /// Whether cap-std refused because the path led out of its directory.

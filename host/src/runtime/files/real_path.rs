@@ -10,7 +10,9 @@ pub(super) fn real_path(handle: impl AsFd) -> io::Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     let link = format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd());
     let path = rustix::fs::readlinkat(rustix::fs::CWD, link, Vec::with_capacity(256))?;
-    Ok(PathBuf::from(std::ffi::OsString::from_vec(path.into_bytes())))
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(
+        path.into_bytes(),
+    )))
 }
 
 /// Where the opened object is now.
@@ -18,5 +20,7 @@ pub(super) fn real_path(handle: impl AsFd) -> io::Result<PathBuf> {
 pub(super) fn real_path(handle: impl AsFd) -> io::Result<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
     let path = rustix::fs::getpath(handle)?;
-    Ok(PathBuf::from(std::ffi::OsString::from_vec(path.into_bytes())))
+    Ok(PathBuf::from(std::ffi::OsString::from_vec(
+        path.into_bytes(),
+    )))
 }

@@ -69,9 +69,12 @@ impl FileView {
         let temporary = self.write_temporary(&path, &target.dir, old.as_ref(), data)?;
         self.unchanged(&path, &target, old.as_ref())?;
         self.in_time()?;
-        temporary.rename(&target, old.is_none()).map_err(|error| FileError::io(&path, &error))?;
+        temporary
+            .rename(&target, old.is_none())
+            .map_err(|error| FileError::io(&path, &error))?;
         target.made.keep();
-        self.ledger.record(&target.real, self.ledger.fingerprint(data));
+        self.ledger
+            .record(&target.real, self.ledger.fingerprint(data));
         self.used(Access::Write, &path, &target.real);
         Ok(Replaced {
             path: target.real,
@@ -87,12 +90,24 @@ impl FileView {
         };
         let parent = located.below.parent().unwrap_or(Path::new(""));
         let (dir, made) = self.open_parents(path, located, parent)?;
-        let real = real_path(&dir).map_err(|error| FileError::io(path, &error))?.join(&name);
+        let real = real_path(&dir)
+            .map_err(|error| FileError::io(path, &error))?
+            .join(&name);
         self.judge_opened(Access::Write, path, &real, None)?;
-        Ok(Target { dir, name, real, made })
+        Ok(Target {
+            dir,
+            name,
+            real,
+            made,
+        })
     }
 
-    fn open_parents(&self, path: &Path, located: &Located, parent: &Path) -> Result<(Dir, MadeParents), FileError> {
+    fn open_parents(
+        &self,
+        path: &Path,
+        located: &Located,
+        parent: &Path,
+    ) -> Result<(Dir, MadeParents), FileError> {
         let failed = |error: io::Error| FileError::io(path, &error);
         let mut made = MadeParents::default();
         let mut dir = located.dir.try_clone().map_err(failed)?;
@@ -104,7 +119,8 @@ impl FileView {
                     let real = real_path(&dir).map_err(failed)?.join(name);
                     self.judge_opened(Access::Write, path, &real, None)?;
                     dir.create_dir(name).map_err(failed)?;
-                    made.made.push((dir.try_clone().map_err(failed)?, name.to_owned()));
+                    made.made
+                        .push((dir.try_clone().map_err(failed)?, name.to_owned()));
                     dir.open_dir_nofollow(name).map_err(failed)?
                 }
                 Err(error) => return Err(failed(error)),
@@ -115,7 +131,12 @@ impl FileView {
     }
 
     /// What is at the target now, if anything, as long as it may be replaced.
-    fn old(&self, path: &Path, target: &Target, condition: Condition) -> Result<Option<Old>, FileError> {
+    fn old(
+        &self,
+        path: &Path,
+        target: &Target,
+        condition: Condition,
+    ) -> Result<Option<Old>, FileError> {
         let file = match open_existing(target) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -128,7 +149,9 @@ impl FileView {
         };
         let stat = rustix::fs::fstat(&file).map_err(|error| FileError::io(path, &error.into()))?;
         self.judge_opened(Access::Write, path, &target.real, Some(&stat))?;
-        let metadata = file.metadata().map_err(|error| FileError::io(path, &error))?;
+        let metadata = file
+            .metadata()
+            .map_err(|error| FileError::io(path, &error))?;
         if metadata.is_dir() {
             return Err(FileError::is_directory(path));
         }
@@ -136,10 +159,16 @@ impl FileView {
             return Err(FileError::not_regular(path));
         }
         if condition == Condition::Absent {
-            return Err(FileError::new(Code::Exists, format!("'{}' exists already.", path.display())));
+            return Err(FileError::new(
+                Code::Exists,
+                format!("'{}' exists already.", path.display()),
+            ));
         }
         if metadata.permissions().mode() & 0o222 == 0 {
-            let message = format!("'{}' is read-only: its mode lets nobody write it.", path.display());
+            let message = format!(
+                "'{}' is read-only: its mode lets nobody write it.",
+                path.display()
+            );
             return Err(FileError::new(Code::ReadOnly, message));
         }
         let expected = match condition {
@@ -159,7 +188,8 @@ impl FileView {
 
     fn fingerprint_of(&self, path: &Path, mut file: &std::fs::File) -> Result<u128, FileError> {
         let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut file, &mut bytes).map_err(|error| FileError::io(path, &error))?;
+        io::Read::read_to_end(&mut file, &mut bytes)
+            .map_err(|error| FileError::io(path, &error))?;
         Ok(self.ledger.fingerprint(&bytes))
     }
 
@@ -177,7 +207,9 @@ impl FileView {
             temporary.file.write_all(step).map_err(failed)?;
         }
         if let Some(old) = old {
-            temporary.keep_owner_and_mode(&old.metadata).map_err(failed)?;
+            temporary
+                .keep_owner_and_mode(&old.metadata)
+                .map_err(failed)?;
         }
         temporary.file.sync_all().map_err(failed)?;
         Ok(temporary)
@@ -189,7 +221,9 @@ impl FileView {
         match (old, now) {
             (None, _) => Ok(()),
             (Some(old), Ok(file)) => {
-                let metadata = file.metadata().map_err(|error| FileError::io(path, &error))?;
+                let metadata = file
+                    .metadata()
+                    .map_err(|error| FileError::io(path, &error))?;
                 let untouched = same_state(&old.metadata, &metadata);
                 match old.fingerprint {
                     _ if untouched => Ok(()),
@@ -204,14 +238,23 @@ impl FileView {
 }
 
 fn changed(path: &Path) -> FileError {
-    let message = format!("'{}' changed since it was read. Read it again first.", path.display());
+    let message = format!(
+        "'{}' changed since it was read. Read it again first.",
+        path.display()
+    );
     FileError::new(Code::Changed, message)
 }
 
 /// The change time cannot be set by a program, so equal ones mean that nothing was written.
 fn same_state(old: &std::fs::Metadata, new: &std::fs::Metadata) -> bool {
     let state = |metadata: &std::fs::Metadata| {
-        (metadata.dev(), metadata.ino(), metadata.size(), metadata.ctime(), metadata.ctime_nsec())
+        (
+            metadata.dev(),
+            metadata.ino(),
+            metadata.size(),
+            metadata.ctime(),
+            metadata.ctime_nsec(),
+        )
     };
     state(old) == state(new)
 }
@@ -238,7 +281,10 @@ impl Temporary {
     fn create(dir: &Dir, new: bool) -> io::Result<Self> {
         let name = OsString::from(format!(".toolgate-{}.tmp", uuid::Uuid::new_v4().simple()));
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true).follow(FollowSymlinks::No);
+        options
+            .write(true)
+            .create_new(true)
+            .follow(FollowSymlinks::No);
         options.mode(if new { 0o666 } else { 0o600 });
         let file = dir.open_with(&name, &options)?.into_std();
         Ok(Self {
@@ -254,7 +300,8 @@ impl Temporary {
         if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
             std::os::unix::fs::fchown(&self.file, Some(old.uid()), Some(old.gid()))?;
         }
-        self.file.set_permissions(std::fs::Permissions::from_mode(old.mode() & 0o7777))
+        self.file
+            .set_permissions(std::fs::Permissions::from_mode(old.mode() & 0o7777))
     }
 
     fn rename(mut self, target: &Target, new: bool) -> io::Result<()> {
@@ -288,7 +335,8 @@ impl Drop for Temporary {
 /// Renames onto a name that must be free.
 #[cfg(target_os = "linux")]
 fn rename_new(from: &Dir, old: &OsStr, to: &Dir, new: &OsStr) -> io::Result<()> {
-    rustix::fs::renameat_with(from, old, to, new, rustix::fs::RenameFlags::NOREPLACE).map_err(io::Error::from)
+    rustix::fs::renameat_with(from, old, to, new, rustix::fs::RenameFlags::NOREPLACE)
+        .map_err(io::Error::from)
 }
 
 /// Renames onto a name that must be free: a hard link is refused where the name is taken.

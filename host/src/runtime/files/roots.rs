@@ -31,7 +31,9 @@ impl RootDirs {
                 Err(error) => return Err((path, error)),
             };
         }
-        Ok(Self { dirs: Arc::new(dirs) })
+        Ok(Self {
+            dirs: Arc::new(dirs),
+        })
     }
 
     pub(super) fn get(&self, root: &Path) -> Option<&Arc<Dir>> {

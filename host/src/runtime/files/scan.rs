@@ -68,7 +68,11 @@ pub struct Scanner {
 
 impl FileView {
     /// Starts a scan.
-    pub(in crate::runtime) fn scan(&mut self, text: &str, selection: Selection) -> Result<Scanner, FileError> {
+    pub(in crate::runtime) fn scan(
+        &mut self,
+        text: &str,
+        selection: Selection,
+    ) -> Result<Scanner, FileError> {
         let selection = Selection {
             directories: false,
             ..selection
@@ -86,7 +90,12 @@ impl FileView {
         thread::Builder::new()
             .name("toolgate-scan".to_owned())
             .spawn(move || producer.run())
-            .map_err(|error| FileError::new(Code::Io, format!("the scan cannot start: {}.", error.kind())))?;
+            .map_err(|error| {
+                FileError::new(
+                    Code::Io,
+                    format!("the scan cannot start: {}.", error.kind()),
+                )
+            })?;
         Ok(Scanner {
             batches,
             summary: WalkSummary::default(),
@@ -104,7 +113,11 @@ impl Scanner {
                 Ok(Message::Batch(mut batch)) => {
                     let skipped = self.skip.load(Ordering::Relaxed);
                     batch.chunks.retain(|chunk| chunk.file != skipped);
-                    self.current = batch.chunks.last().filter(|chunk| !chunk.last).map(|chunk| chunk.file);
+                    self.current = batch
+                        .chunks
+                        .last()
+                        .filter(|chunk| !chunk.last)
+                        .map(|chunk| chunk.file);
                     if !batch.chunks.is_empty() {
                         return Some(batch);
                     }
@@ -170,14 +183,22 @@ impl Producer {
         let handle: OwnedFd = match &found.handle {
             Handle::Opened(handle) => handle.try_clone().ok()?,
             Handle::In(dir) => {
-                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+                let flags = OFlags::RDONLY
+                    | OFlags::NOFOLLOW
+                    | OFlags::NONBLOCK
+                    | OFlags::NOCTTY
+                    | OFlags::CLOEXEC;
                 rustix::fs::openat(dir, found.name(), flags, Mode::empty()).ok()?
             }
         };
         let stat = rustix::fs::fstat(&handle).ok()?;
         let path = Path::new(&found.path);
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        let allowed = self.walker.judge().opened(Access::Read, path, path, Some(&stat)).is_ok();
+        let allowed = self
+            .walker
+            .judge()
+            .opened(Access::Read, path, path, Some(&stat))
+            .is_ok();
         (regular && allowed).then(|| handle.into())
     }
 
@@ -236,6 +257,9 @@ impl Producer {
             return Ok(());
         }
         let batch = std::mem::take(&mut self.batch);
-        self.sender.send(Message::Batch(batch)).map_err(|_| Gone)
+        match self.sender.send(Message::Batch(batch)) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(Gone),
+        }
     }
 }

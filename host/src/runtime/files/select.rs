@@ -39,7 +39,10 @@ impl Select {
     pub(super) fn compile(selection: &Selection) -> Result<Self, FileError> {
         let parts = selection.include.len() + selection.exclude.len() + selection.types.len();
         if parts > MAX_PARTS {
-            return Err(FileError::new(Code::Invalid, format!("more than {MAX_PARTS} globs and types.")));
+            return Err(FileError::new(
+                Code::Invalid,
+                format!("more than {MAX_PARTS} globs and types."),
+            ));
         }
         Ok(Self {
             include: globs(&selection.include)?,
@@ -50,13 +53,21 @@ impl Select {
 
     /// Whether a path relative to the start is wanted.
     pub(super) fn wants(&self, relative: &str, is_dir: bool) -> bool {
-        self.include.as_ref().is_none_or(|globs| globs.is_match(relative))
-            && (is_dir || self.types.as_ref().is_none_or(|types| types.matched(relative, false).is_whitelist()))
+        self.include
+            .as_ref()
+            .is_none_or(|globs| globs.is_match(relative))
+            && (is_dir
+                || self
+                    .types
+                    .as_ref()
+                    .is_none_or(|types| types.matched(relative, false).is_whitelist()))
     }
 
     /// Whether it, and all below it, is left out.
     pub(super) fn excludes(&self, relative: &str) -> bool {
-        self.exclude.as_ref().is_some_and(|globs| globs.is_match(relative))
+        self.exclude
+            .as_ref()
+            .is_some_and(|globs| globs.is_match(relative))
     }
 }
 
@@ -64,14 +75,20 @@ fn globs(texts: &[String]) -> Result<Option<GlobSet>, FileError> {
     if texts.is_empty() {
         return Ok(None);
     }
-    let invalid = |text: &str, what: String| FileError::new(Code::Invalid, format!("the glob '{text}': {what}."));
+    let invalid = |text: &str, what: String| {
+        FileError::new(Code::Invalid, format!("the glob '{text}': {what}."))
+    };
     let mut set = GlobSetBuilder::new();
     for text in texts {
         if text.len() > MAX_GLOB {
             return Err(invalid("…", format!("longer than {MAX_GLOB} bytes")));
         }
         let below = text.strip_prefix("./").unwrap_or(text);
-        let anywhere = if below.contains('/') { below.to_owned() } else { format!("**/{below}") };
+        let anywhere = if below.contains('/') {
+            below.to_owned()
+        } else {
+            format!("**/{below}")
+        };
         let glob = GlobBuilder::new(&anywhere)
             .literal_separator(true)
             .backslash_escape(true)
@@ -79,9 +96,12 @@ fn globs(texts: &[String]) -> Result<Option<GlobSet>, FileError> {
             .map_err(|error| invalid(text, error.kind().to_string()))?;
         set.add(glob);
     }
-    set.build()
-        .map(Some)
-        .map_err(|error| invalid(error.glob().unwrap_or("(together)"), error.kind().to_string()))
+    set.build().map(Some).map_err(|error| {
+        invalid(
+            error.glob().unwrap_or("(together)"),
+            error.kind().to_string(),
+        )
+    })
 }
 
 fn types(names: &[String]) -> Result<Option<Types>, FileError> {
@@ -90,11 +110,18 @@ fn types(names: &[String]) -> Result<Option<Types>, FileError> {
     }
     let mut builder = TypesBuilder::new();
     builder.add_defaults();
-    let known: Vec<String> = builder.definitions().iter().map(|known| known.name().to_owned()).collect();
+    let known: Vec<String> = builder
+        .definitions()
+        .iter()
+        .map(|known| known.name().to_owned())
+        .collect();
     for name in names {
         if !known.contains(name) {
             let near = crate::model::suggestion(name, known.iter().map(String::as_str));
-            return Err(FileError::new(Code::Invalid, format!("'{name}' is not a file type.{near}")));
+            return Err(FileError::new(
+                Code::Invalid,
+                format!("'{name}' is not a file type.{near}"),
+            ));
         }
         builder.select(name);
     }
@@ -129,11 +156,24 @@ mod tests {
     #[test]
     fn bad_globs_and_types_are_named() {
         let error = |include: &str, kind: &str| {
-            let list = |text: &str| if text.is_empty() { vec![] } else { vec![text.to_owned()] };
-            let selection = Selection { include: list(include), types: list(kind), ..Selection::default() };
+            let list = |text: &str| {
+                if text.is_empty() {
+                    vec![]
+                } else {
+                    vec![text.to_owned()]
+                }
+            };
+            let selection = Selection {
+                include: list(include),
+                types: list(kind),
+                ..Selection::default()
+            };
             Select::compile(&selection).unwrap_err().message
         };
         assert!(error("a[", "").starts_with("the glob 'a['"));
-        assert_eq!(error("", "rus"), "'rus' is not a file type. Did you mean 'rust'?");
+        assert_eq!(
+            error("", "rus"),
+            "'rus' is not a file type. Did you mean 'rust'?"
+        );
     }
 }

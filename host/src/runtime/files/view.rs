@@ -56,7 +56,12 @@ pub(super) struct Located {
 
 impl FileView {
     /// The view of a call with this grant; without one, nothing is in view.
-    pub fn new(grant: Option<FileGrant>, roots: RootDirs, ledger: Arc<ReadLedger>, deadline: Instant) -> Self {
+    pub fn new(
+        grant: Option<FileGrant>,
+        roots: RootDirs,
+        ledger: Arc<ReadLedger>,
+        deadline: Instant,
+    ) -> Self {
         let judge = grant.map(|grant| Judge {
             denied: denied_files(&grant).into(),
             grant,
@@ -77,7 +82,9 @@ impl FileView {
 
     /// Every root with its opened directory.
     pub(in crate::runtime) fn preopens(&self) -> Vec<(PathBuf, Arc<Dir>)> {
-        let Some(Judge { grant, .. }) = &self.judge else { return Vec::new() };
+        let Some(Judge { grant, .. }) = &self.judge else {
+            return Vec::new();
+        };
         grant
             .roots()
             .all(grant.access())
@@ -86,7 +93,9 @@ impl FileView {
     }
 
     pub(in crate::runtime) fn writable(&self) -> bool {
-        self.judge.as_ref().is_some_and(|judge| judge.grant.access() == Access::Write)
+        self.judge
+            .as_ref()
+            .is_some_and(|judge| judge.grant.access() == Access::Write)
     }
 
     pub(super) fn judge(&self) -> Result<&Judge, FileError> {
@@ -105,7 +114,10 @@ impl FileView {
             return Err(FileError::new(Code::Invalid, "the path is empty."));
         }
         if text.contains('\0') {
-            return Err(FileError::new(Code::Invalid, "the path holds a NUL character."));
+            return Err(FileError::new(
+                Code::Invalid,
+                "the path holds a NUL character.",
+            ));
         }
         Ok(self.grant()?.roots().absolute(text))
     }
@@ -122,7 +134,7 @@ impl FileView {
     fn located(&self, root: &Path, path: &Path) -> Result<Located, FileError> {
         let outside = || FileError::refused(path, &RequestRefusal::OutsideRoots);
         let dir = self.roots.get(root).ok_or_else(outside)?;
-        let below = path.strip_prefix(root).map_err(|_| outside())?;
+        let below = path.strip_prefix(root).ok().ok_or_else(outside)?;
         Ok(Located {
             dir: Arc::clone(dir),
             below: if below.as_os_str().is_empty() {
@@ -140,13 +152,19 @@ impl FileView {
         let asked = located.path.clone();
         let mut here = located;
         for _ in 0..MAX_LINKS {
-            let Some(target) = first_link(&here) else { return Ok(here) };
+            let Some(target) = first_link(&here) else {
+                return Ok(here);
+            };
             let grant = self.grant()?;
             let root = grant.roots().covering(grant.access(), &target);
-            let root = root.ok_or_else(|| FileError::refused(&asked, &RequestRefusal::OutsideRoots))?;
+            let root =
+                root.ok_or_else(|| FileError::refused(&asked, &RequestRefusal::OutsideRoots))?;
             here = self.located(root, &target)?;
         }
-        Err(FileError::new(Code::Invalid, format!("'{}': too many links.", asked.display())))
+        Err(FileError::new(
+            Code::Invalid,
+            format!("'{}': too many links.", asked.display()),
+        ))
     }
 
     /// Judges what was opened, by its real path and its identity.
@@ -175,7 +193,10 @@ impl FileView {
         if Instant::now() < self.deadline {
             Ok(())
         } else {
-            Err(FileError::new(Code::Deadline, "the deadline struck; nothing was changed."))
+            Err(FileError::new(
+                Code::Deadline,
+                "the deadline struck; nothing was changed.",
+            ))
         }
     }
 }
@@ -226,7 +247,10 @@ fn first_link(here: &Located) -> Option<PathBuf> {
     let mut components = here.below.components();
     while let Some(component) = components.next() {
         way.push(component);
-        let is_link = here.dir.symlink_metadata(&way).is_ok_and(|metadata| metadata.is_symlink());
+        let is_link = here
+            .dir
+            .symlink_metadata(&way)
+            .is_ok_and(|metadata| metadata.is_symlink());
         if is_link {
             let target = here.dir.read_link_contents(&way).ok()?;
             let from = root.join(way.parent().unwrap_or(Path::new("")));
@@ -237,7 +261,10 @@ fn first_link(here: &Located) -> Option<PathBuf> {
 }
 
 fn depth(below: &Path) -> usize {
-    below.components().filter(|part| matches!(part, Component::Normal(_))).count()
+    below
+        .components()
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .count()
 }
 
 /// Deny rules that name one path bind the file there, under whatever name it is reached.

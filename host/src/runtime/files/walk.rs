@@ -99,7 +99,11 @@ impl Found {
 
 impl FileView {
     /// Starts a walk.
-    pub(in crate::runtime) fn walk(&mut self, text: &str, selection: Selection) -> Result<Walker, FileError> {
+    pub(in crate::runtime) fn walk(
+        &mut self,
+        text: &str,
+        selection: Selection,
+    ) -> Result<Walker, FileError> {
         let path = self.absolute(text)?;
         let start = self.open(&path)?;
         let select = Select::compile(&selection)?;
@@ -127,8 +131,14 @@ impl FileView {
 
     /// Ignore files between the root and the start.
     fn ignore_above(&self, judge: &Judge, start: &Path) -> Vec<IgnoreLevel> {
-        let Some(root) = judge.root_of(start) else { return Vec::new() };
-        let mut above: Vec<&Path> = start.ancestors().skip(1).take_while(|path| path.starts_with(root)).collect();
+        let Some(root) = judge.root_of(start) else {
+            return Vec::new();
+        };
+        let mut above: Vec<&Path> = start
+            .ancestors()
+            .skip(1)
+            .take_while(|path| path.starts_with(root))
+            .collect();
         above.reverse();
         let preopens = self.preopens();
         let Some((_, root_dir)) = preopens.iter().find(|(path, _)| path == root) else {
@@ -138,7 +148,11 @@ impl FileView {
             .into_iter()
             .filter_map(|path| {
                 let below = path.strip_prefix(root).ok()?;
-                let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
+                let below = if below.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    below
+                };
                 let dir = root_dir.open_dir(below).ok()?;
                 IgnoreLevel::read(&dir, path, |_| true)
             })
@@ -153,7 +167,11 @@ impl Walker {
         let real = start.real.to_string_lossy().into_owned();
         let handle: Arc<OwnedFd> = Arc::new(start.file.into());
         if is_directory {
-            let path = if real.ends_with('/') { real } else { format!("{real}/") };
+            let path = if real.ends_with('/') {
+                real
+            } else {
+                format!("{real}/")
+            };
             self.prefix = path.len();
             self.enter(handle, path);
             return Ok(());
@@ -209,7 +227,9 @@ impl Walker {
                 continue;
             };
             self.looked_at += 1;
-            if self.looked_at > MAX_ENTRIES || (self.looked_at % 256 == 0 && Instant::now() >= self.deadline) {
+            if self.looked_at > MAX_ENTRIES
+                || (self.looked_at.is_multiple_of(256) && Instant::now() >= self.deadline)
+            {
                 self.summary.truncated = true;
                 self.stack.clear();
                 return None;
@@ -273,7 +293,9 @@ impl Walker {
             return;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Handle::In(parent) = &found.handle else { return };
+        let Handle::In(parent) = &found.handle else {
+            return;
+        };
         match rustix::fs::openat(parent, found.name(), flags, Mode::empty()) {
             Ok(dir) => self.enter(Arc::new(dir), format!("{}/", found.path)),
             Err(_) => self.summary.skipped += 1,
@@ -314,8 +336,12 @@ impl Walker {
                 continue;
             };
             let kind = match entry.file_type() {
-                FileType::Unknown => rustix::fs::statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
-                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                FileType::Unknown => {
+                    rustix::fs::statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
+                        .map_or(FileType::Unknown, |stat| {
+                            FileType::from_raw_mode(stat.st_mode)
+                        })
+                }
                 known => known,
             };
             entries.push(Entry {

@@ -1,0 +1,99 @@
+//! What a process costs: `toolgate call Read` against `cat`; and what a live instance costs in memory.
+
+mod measure;
+
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use toolgate::Host;
+use toolgate::model::RawCall;
+
+/// Instances that live at once.
+const LIVE: u32 = 200;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    process()?;
+    memory()
+}
+
+fn process() -> Result<(), Box<dyn std::error::Error>> {
+    measure::head("A process, from start to result");
+    let folder = tempfile::tempdir()?;
+    std::fs::write(folder.path().join("a.txt"), "one line\n")?;
+    let state = tempfile::tempdir()?;
+    let toolgate = || {
+        run(Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args([
+                "call",
+                "Read",
+                r#"{"file_path":"a.txt"}"#,
+                "--no-user-config",
+                "--state",
+            ])
+            .arg(state.path())
+            .current_dir(folder.path()));
+    };
+    let cat = || run(Command::new("cat").arg("a.txt").current_dir(folder.path()));
+    let (subject, reference) = measure::pair(50, toolgate, cat);
+    measure::report("toolgate call Read", "cat", (subject, reference), "-");
+    println!(
+        "more than cat: {:.1?} (minimum) | goal 20 ms",
+        subject.min.saturating_sub(reference.min)
+    );
+    Ok(())
+}
+
+fn run(command: &mut Command) {
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .expect("a program");
+    assert!(status.success());
+}
+
+fn memory() -> Result<(), Box<dyn std::error::Error>> {
+    println!("\nMemory of {LIVE} live instances");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let folder = tempfile::tempdir()?;
+    let host = runtime.block_on(
+        Host::builder(folder.path())
+            .state_dir(folder.path().join("state"))
+            .component("waits", toolgate_artifacts::SLEEPS_IN_HOST_WAIT.to_vec())
+            .build(),
+    )?;
+    let host = Arc::new(host);
+    let name = host
+        .tools()
+        .map(|tool| tool.name().to_string())
+        .find(|name| name.starts_with("Sleeps"));
+    let name = name.ok_or("the waiting guest")?;
+    let before = resident()?;
+    let calls: Vec<_> = (0..LIVE)
+        .map(|_| {
+            let (host, name) = (Arc::clone(&host), name.clone());
+            runtime.spawn(async move { host.call(RawCall::new(name, "{}")).await })
+        })
+        .collect();
+    std::thread::sleep(Duration::from_secs(2));
+    let each = resident()?.saturating_sub(before) / u64::from(LIVE);
+    for call in calls {
+        call.abort();
+    }
+    println!("{} KiB each | goal 64 KiB", each >> 10);
+    Ok(())
+}
+
+/// Resident memory of this process, bytes.
+fn resident() -> Result<u64, Box<dyn std::error::Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .ok_or("VmRSS")?;
+    let kibibytes: u64 = line.split_whitespace().nth(1).ok_or("a number")?.parse()?;
+    Ok(kibibytes << 10)
+}

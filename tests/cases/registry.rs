@@ -1,0 +1,148 @@
+//! Which case is a test, and which has a reason not to be one yet.
+
+use std::collections::BTreeSet;
+
+/// Every case of the three families.
+const FAMILIES: &[(&str, &[&str])] = &[
+    (
+        "file",
+        &[
+            "F01", "F03", "F04", "F06", "F07", "F09", "F10", "F12", "F13", "F15", "F16", "F18",
+            "F20", "F21", "F23", "F24", "F26", "F28", "F29", "F31", "F32", "F34", "F35", "F36",
+            "F37", "F39", "F41", "F42", "F43", "F44", "F46",
+        ],
+    ),
+    (
+        "path",
+        &[
+            "P01", "P03", "P04", "P06", "P08", "P09", "P11", "P12", "P14", "P15", "P17", "P18",
+            "P20", "P22", "P23", "P25", "P26", "P28", "P29", "P31", "P33", "P34", "P36", "P37",
+            "P38",
+        ],
+    ),
+    (
+        "schema",
+        &[
+            "S01", "S03", "S05", "S06", "S07", "S09", "S10", "S11", "S12", "S13", "S15", "S17",
+            "S18", "S19", "S21", "S22", "S24", "S26", "S28", "S30", "S31", "S33", "S35", "S37",
+            "S38",
+        ],
+    ),
+];
+
+/// Cases that cannot run yet, with what they need.
+const NOT_APPLICABLE: &[(&str, &str)] = &[
+    (
+        "P23",
+        "needs the shell: a Bash call that changes its directory before a Read",
+    ),
+    (
+        "P26",
+        "needs the shell: an argument with escapes and a redirection",
+    ),
+    (
+        "P29",
+        "needs the shell: a hard link made to a file that its sandbox masks",
+    ),
+    ("P37", "needs the shell: git commits inside its sandbox"),
+];
+
+/// Cases of which a part cannot run yet, with what is left out. They count as tested for the rest.
+const IN_PART: &[(&str, &str)] = &[
+    (
+        "F13",
+        "content over 1 MiB is refused at the parse gate; the deadline inside of a write is a test of the sandbox",
+    ),
+    (
+        "P15",
+        "no approver can answer `always`; tested is that a yes covers one call",
+    ),
+    (
+        "P36",
+        "the two Write calls; the two Bash calls need the shell",
+    ),
+    (
+        "S19",
+        "registration is refused; a list of quarantined tools needs an MCP server behind the host",
+    ),
+    ("S22", "native tools stand for the MCP server's"),
+    (
+        "S24",
+        "native tools stand for the MCP server's; a list of quarantined tools needs an MCP server behind the host",
+    ),
+    (
+        "S31",
+        "denied at the parse gate; the code -32602 needs an MCP session",
+    ),
+];
+
+/// What the modules declare.
+const MODULES: &[&[(&str, &str)]] = &[
+    crate::file_edit::TESTED,
+    crate::file_guards::TESTED,
+    crate::file_read::TESTED,
+    crate::file_search::TESTED,
+    crate::file_write::TESTED,
+    crate::path_links::TESTED,
+    crate::path_rules::TESTED,
+    crate::path_special::TESTED,
+    crate::schema_errors::TESTED,
+    crate::schema_foreign::TESTED,
+    crate::schema_values::TESTED,
+];
+
+#[test]
+fn every_case_is_a_test_or_has_a_reason() {
+    let mut tested = BTreeSet::new();
+    for (id, name) in MODULES.iter().copied().flatten() {
+        assert!(tested.insert(*id), "{id} is tested twice");
+        let prefix = format!("{}_", id.to_lowercase());
+        assert!(
+            name.starts_with(&prefix),
+            "the test of {id} is called {name}"
+        );
+    }
+    let mut not_applicable = BTreeSet::new();
+    for (id, reason) in NOT_APPLICABLE {
+        assert!(not_applicable.insert(*id), "{id} has two reasons");
+        assert!(!reason.is_empty(), "{id} has no reason");
+    }
+    let all: BTreeSet<&str> = FAMILIES
+        .iter()
+        .flat_map(|(_, ids)| ids.iter().copied())
+        .collect();
+    assert_eq!(all.len(), 81);
+    let both: Vec<_> = tested.intersection(&not_applicable).collect();
+    assert!(
+        both.is_empty(),
+        "tested, and with a reason not to be: {both:?}"
+    );
+    let listed: BTreeSet<&str> = tested.union(&not_applicable).copied().collect();
+    let neither: Vec<_> = all.symmetric_difference(&listed).collect();
+    assert!(neither.is_empty(), "in one of the lists only: {neither:?}");
+    for (id, _) in IN_PART {
+        assert!(tested.contains(id), "{id} is not tested, not even in part");
+    }
+    print_counts(&tested, &not_applicable);
+}
+
+fn print_counts(tested: &BTreeSet<&str>, not_applicable: &BTreeSet<&str>) {
+    let counts: Vec<String> = FAMILIES
+        .iter()
+        .map(|(family, ids)| {
+            let of = |list: &BTreeSet<&str>| ids.iter().filter(|id| list.contains(*id)).count();
+            format!(
+                "{family} {} tested / {} not applicable",
+                of(tested),
+                of(not_applicable)
+            )
+        })
+        .collect();
+    println!("cases: {}", counts.join("; "));
+    for (id, reason) in NOT_APPLICABLE {
+        println!("  {id} is not applicable: {reason}");
+    }
+    for (id, what) in IN_PART {
+        println!("  {id} in part: {what}");
+    }
+}
