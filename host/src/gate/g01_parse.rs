@@ -56,7 +56,8 @@ pub(super) fn parse(raw: &RawCall) -> Result<Parsed, Denial> {
             let hint = "a tool without parameters takes {}";
             return Err(malformed(format!("it is empty: {error}")).with_hint(hint));
         }
-        Err(error) => return Err(malformed(error.to_string())),
+        Err(error) if error.is_data() => return Err(malformed(error.to_string())),
+        Err(error) => return Err(malformed(format!("it is not JSON: {error}"))),
     };
     Ok(Parsed {
         header: Header { id: raw.id },

@@ -61,12 +61,11 @@ impl fmt::Display for PolicyError {
             file,
             line,
         } = &self.rule;
-        write!(
-            f,
-            "{}:{line}: the {effect} rule '{rule}' {}",
-            file.display(),
-            self.what
-        )
+        write!(f, "{}:", file.display())?;
+        if *line > 0 {
+            write!(f, "{line}:")?;
+        }
+        write!(f, " the {effect} rule '{rule}' {}", self.what)
     }
 }
 

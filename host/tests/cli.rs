@@ -1,0 +1,395 @@
+//! The command line as a person uses it: what it prints, where, and its exit codes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A workspace and a state directory of its own.
+struct Desk {
+    _root: TempDir,
+    ws: PathBuf,
+    state: PathBuf,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let base = root.path().canonicalize().unwrap();
+        let (ws, state) = (base.join("ws"), base.join("state"));
+        fs::create_dir(&ws).unwrap();
+        fs::write(ws.join("a.txt"), "alpha\nbeta\n").unwrap();
+        Self {
+            _root: root,
+            ws,
+            state,
+        }
+    }
+
+    /// Runs `toolgate` without a terminal.
+    fn run(&self, arguments: &[&str]) -> Output {
+        #[expect(clippy::disallowed_methods, reason = "the program under test")]
+        let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+        command
+            .args(arguments)
+            .args(["--no-user-config", "--state"])
+            .arg(&self.state)
+            .current_dir(&self.ws)
+            .stdin(Stdio::null());
+        // A session of its own has no terminal to ask at.
+        let output = if Path::new("/usr/bin/setsid").exists() {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the program under test, without a terminal"
+            )]
+            let mut detached = Command::new("/usr/bin/setsid");
+            detached
+                .arg("--wait")
+                .arg(command.get_program())
+                .args(command.get_args());
+            detached.current_dir(&self.ws).stdin(Stdio::null()).output()
+        } else {
+            command.output()
+        };
+        output.unwrap()
+    }
+
+    fn records(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.state.join("journal.jsonl")).unwrap();
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn assert_exit(output: &Output, code: i32) {
+    let (out, err) = (stdout(output), stderr(output));
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "stdout: {out}\nstderr: {err}"
+    );
+}
+
+#[test]
+fn a_call_prints_the_tools_text_and_nothing_else() {
+    let desk = Desk::new();
+    let output = desk.run(&["call", "Read", r#"{"file_path":"a.txt"}"#]);
+    assert_exit(&output, 0);
+    assert_eq!(stdout(&output), "     1\talpha\n     2\tbeta\n");
+    assert_eq!(stderr(&output), "");
+    let records = desk.records();
+    assert_eq!(records.len(), 1);
+    assert_eq!(records[0]["ending"], "done");
+    assert_eq!(
+        records[0]["gates"].as_array().unwrap().last().unwrap()["gate"],
+        "post-hooks"
+    );
+}
+
+#[test]
+fn json_prints_the_whole_outcome() {
+    let desk = Desk::new();
+    let output = desk.run(&["call", "Read", r#"{"file_path":"a.txt"}"#, "--json"]);
+    assert_exit(&output, 0);
+    let outcome: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(outcome["status"], "done");
+    assert_eq!(outcome["tool"], "Read");
+    assert_eq!(outcome["capped"], false);
+    assert!(outcome["usage"]["fuel"].as_u64().unwrap() > 0);
+    assert_eq!(outcome["content"][0]["text"], "     1\talpha\n     2\tbeta");
+}
+
+#[test]
+fn every_bad_end_has_its_exit_code_and_leaves_stdout_empty() {
+    let desk = Desk::new();
+    for (arguments, code, message) in [
+        (
+            &["call", "Read", r#"{"file_path":"gone.txt"}"#][..],
+            1,
+            "does not exist",
+        ),
+        (
+            &[
+                "call",
+                "Read",
+                r#"{"file_path":"a.txt"}"#,
+                "--mode",
+                "planned",
+            ],
+            2,
+            "Did you mean 'plan'?",
+        ),
+        (
+            &["call", "Read", r#"{"file_path":"a.txt"}"#, "--deny", "Raed"],
+            2,
+            "command line: the deny rule 'Raed' names no",
+        ),
+        (
+            &[
+                "call",
+                "Read",
+                r#"{"file_path":"a.txt"}"#,
+                "--deny",
+                "Read(",
+            ],
+            2,
+            "does not end in a closing one",
+        ),
+        (
+            &[
+                "call",
+                "Read",
+                r#"{"file_path":"a.txt"}"#,
+                "--config",
+                "none.toml",
+            ],
+            2,
+            "none.toml:0: cannot be read",
+        ),
+        (
+            &[
+                "call",
+                "Read",
+                r#"{"file_path":"a.txt"}"#,
+                "--component",
+                "a.txt",
+            ],
+            2,
+            "not a valid component",
+        ),
+        (&["kall"], 2, "unrecognized subcommand"),
+        (
+            &["call", "Raed", "{}"],
+            3,
+            "unknown tool 'Raed'; did you mean 'Read'?",
+        ),
+        (&["call", "Read", "file_path=a"], 3, "it is not JSON"),
+        (
+            &["call", "Read", r#"{"path":"a.txt"}"#],
+            3,
+            "Unknown parameter 'path'. Did you mean 'file_path'?",
+        ),
+        (
+            &["call", "Read", r#"{"file_path":"/etc/passwd"}"#],
+            3,
+            "outside the workspace",
+        ),
+        (
+            &["call", "Write", r#"{"file_path":"b.txt","content":"x"}"#],
+            3,
+            "approval is needed, and nobody",
+        ),
+        (
+            &[
+                "call",
+                "Write",
+                r#"{"file_path":"b.txt","content":"x"}"#,
+                "--mode",
+                "plan",
+            ],
+            3,
+            "unknown tool 'Write'",
+        ),
+        (
+            &[
+                "call",
+                "Read",
+                r#"{"file_path":"a.txt"}"#,
+                "--deny",
+                "Read(*.txt)",
+            ],
+            3,
+            "rule: deny Read(*.txt) (command line)",
+        ),
+    ] {
+        let output = desk.run(arguments);
+        assert_exit(&output, code);
+        assert!(
+            stderr(&output).contains(message),
+            "{arguments:?}: {}",
+            stderr(&output)
+        );
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+    }
+    assert!(!desk.ws.join("b.txt").exists());
+}
+
+#[test]
+fn an_allow_rule_answers_beforehand() {
+    let desk = Desk::new();
+    let output = desk.run(&[
+        "call",
+        "Write",
+        r#"{"file_path":"b.txt","content":"x"}"#,
+        "--allow",
+        "Write(*.txt)",
+    ]);
+    assert_exit(&output, 0);
+    assert_eq!(fs::read_to_string(desk.ws.join("b.txt")).unwrap(), "x");
+}
+
+#[test]
+fn explain_walks_the_gates_and_runs_nothing() {
+    let desk = Desk::new();
+    let denied = desk.run(&[
+        "explain",
+        "Write",
+        r#"{"file_path":"/etc/passwd","content":"x"}"#,
+    ]);
+    assert_exit(&denied, 3);
+    let table = stdout(&denied);
+    for gate in toolgate::model::Gate::ALL {
+        assert!(
+            table
+                .lines()
+                .any(|line| line.trim_start().starts_with(gate.as_str())),
+            "{gate}: {table}"
+        );
+    }
+    let row = table
+        .lines()
+        .find(|line| line.contains("permission"))
+        .unwrap();
+    assert!(
+        row.contains("DENY") && row.contains("outside the workspace"),
+        "{row}"
+    );
+
+    let asked = desk.run(&["explain", "Write", r#"{"file_path":"b.txt","content":"x"}"#]);
+    assert_exit(&asked, 0);
+    assert!(stdout(&asked).contains("would ask"), "{}", stdout(&asked));
+    let ruled = desk.run(&[
+        "explain",
+        "Read",
+        r#"{"file_path":"a.txt"}"#,
+        "--allow",
+        "Read(*.txt)",
+    ]);
+    assert!(
+        stdout(&ruled).contains("allow Read(*.txt) (command line)"),
+        "{}",
+        stdout(&ruled)
+    );
+    assert!(!desk.ws.join("b.txt").exists());
+    assert!(
+        fs::read_to_string(desk.state.join("journal.jsonl"))
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn list_inspect_doctor_and_schema_answer() {
+    let desk = Desk::new();
+    let list = desk.run(&["list", "--json"]);
+    assert_exit(&list, 0);
+    let tools: Value = serde_json::from_str(&stdout(&list)).unwrap();
+    let names: Vec<&str> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["Edit", "Glob", "Grep", "LS", "MultiEdit", "Read", "Write"]
+    );
+    for tool in tools.as_array().unwrap() {
+        assert_eq!(
+            tool["input_schema"]["additionalProperties"], false,
+            "{}",
+            tool["name"]
+        );
+    }
+    let plan = desk.run(&["list", "--mode", "plan"]);
+    assert!(!stdout(&plan).contains("Write"), "{}", stdout(&plan));
+
+    let inspect = desk.run(&["inspect", "Write"]);
+    assert_exit(&inspect, 0);
+    assert!(
+        stdout(&inspect).contains("mutating, destructive, idempotent"),
+        "{}",
+        stdout(&inspect)
+    );
+    assert_exit(&desk.run(&["inspect", "Raed"]), 2);
+
+    let doctor = desk.run(&["doctor"]);
+    assert_exit(&doctor, 0);
+    assert!(
+        stdout(&doctor).contains("LS of the workspace ran"),
+        "{}",
+        stdout(&doctor)
+    );
+
+    let schema = desk.run(&["config", "schema"]);
+    assert_exit(&schema, 0);
+    let schema: Value = serde_json::from_str(&stdout(&schema)).unwrap();
+    assert!(schema["properties"]["permissions"].is_object());
+}
+
+#[test]
+fn a_workspaces_own_file_grants_nothing() {
+    let desk = Desk::new();
+    fs::write(
+        desk.ws.join("toolgate.toml"),
+        "[permissions]\nallow = [\"Write\"]\n",
+    )
+    .unwrap();
+    let call = ["call", "Write", r#"{"file_path":"b.txt","content":"x"}"#];
+    let output = desk.run(&call);
+    assert_exit(&output, 3);
+    assert!(
+        stderr(&output).contains("toolgate.toml is not read"),
+        "{}",
+        stderr(&output)
+    );
+    let named = [&call[..], &["--config", "toolgate.toml"]].concat();
+    assert_exit(&desk.run(&named), 0);
+}
+
+#[test]
+fn the_readmes_configuration_is_read_as_it_stands() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let text = fs::read_to_string(readme).unwrap();
+    let block = text
+        .split("```toml")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let desk = Desk::new();
+    let file = desk.ws.join("example.toml");
+    fs::write(&file, block).unwrap();
+    let config = toolgate::config::load(&[file]).unwrap();
+    assert_eq!(config.rules.len(), 5);
+    assert_eq!(config.pre_hooks[0].tools.len(), 3);
+}
+
+#[test]
+fn an_input_can_come_from_stdin() {
+    let desk = Desk::new();
+    fs::write(desk.ws.join("input.json"), r#"{"file_path":"a.txt"}"#).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "the program under test")]
+    let output = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+        .args(["call", "Read", "-", "--no-user-config", "--state"])
+        .arg(&desk.state)
+        .current_dir(&desk.ws)
+        .stdin(fs::File::open(desk.ws.join("input.json")).unwrap())
+        .output()
+        .unwrap();
+    assert_exit(&output, 0);
+    assert!(stdout(&output).contains("beta"));
+}
