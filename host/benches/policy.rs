@@ -52,6 +52,7 @@ fn tool() -> Result<ToolFacts, Box<dyn std::error::Error>> {
         name: ToolName::try_from("Read")?,
         traits: Traits::resolve(&claim, &Evidence::default()),
         subject: Some(SubjectKind::Path),
+        computes_subjects: false,
         files: Some((Access::Read, FileScope::Subject)),
         built_in: true,
     })

@@ -14,9 +14,9 @@ const CEILING: Duration = Duration::from_secs(180);
 const ALONE: &str = "TOOLGATE_CASE_ALONE";
 
 /// Runs a case. A case that blocks its thread is left behind and fails.
-pub(crate) fn to_the_end<F: Future<Output = ()>>(case: fn() -> F)
+pub(crate) fn to_the_end<F>(case: fn() -> F)
 where
-    F: 'static,
+    F: Future<Output = ()> + 'static,
 {
     let (ended, end) = mpsc::channel();
     let thread = thread::spawn(move || {

@@ -198,6 +198,7 @@ fn registration(name: &str, schema: &Value, probe: &Probe) -> Registration {
         annotations: Vec::new(),
     });
     Registration {
+        computes_subjects: false,
         declaration: declaration.expect("a declaration"),
         digest: "0".repeat(64),
         built_in: false,

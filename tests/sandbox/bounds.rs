@@ -139,6 +139,8 @@ pub async fn leaks_handles() {
     let guest = ("LeaksHandles", guests::LEAKS_HANDLES);
     let host = host_in(scratch, guest, Setup::default(), |builder| builder).await;
     for what in ["std_file", "host_file", "walker"] {
+        let few = json!({ "what": what, "path": "/ws/a.txt", "times": 10 });
+        assert_eq!(host.done("LeaksHandles", few).await, "all are open");
         let input = json!({ "what": what, "path": "/ws/a.txt", "times": 1_000_000 });
         let outcome = beside(&host, "LeaksHandles", input).await;
         match &outcome.ending {

@@ -234,6 +234,77 @@ async fn folders_that_hold_what_is_denied_stay_where_they_are() {
     assert_all_refused(&host, "ChangesByStdFs", tries).await;
 }
 
+/// What a rule denies to be read is not read under another name either.
+#[tokio::test]
+async fn renaming_a_folder_does_not_make_its_files_readable() {
+    let setup = Setup::default()
+        .deny(&["Read(keys/**)"])
+        .allow(&["ChangesByStdFs"]);
+    let scratch = workspace();
+    scratch.file("keys/private.pem", "the secret");
+    let host = host_in(scratch, CHANGES, setup, |builder| builder).await;
+    for (from, to) in [
+        ("/ws/keys", "/ws/free"),
+        ("/ws/keys/private.pem", "/ws/free.pem"),
+    ] {
+        let renamed = beside(&host, "ChangesByStdFs", change("rename", from, to)).await;
+        let copied = beside(&host, "ChangesByStdFs", change("copy", from, to)).await;
+        for outcome in [renamed, copied] {
+            assert!(
+                matches!(outcome.ending, Ending::Failed(_)),
+                "{from}: {:?}",
+                outcome.ending
+            );
+        }
+    }
+    for path in [
+        "/ws/keys/private.pem",
+        "/ws/free/private.pem",
+        "/ws/free.pem",
+    ] {
+        let read = host.call("Read", json!({ "file_path": path })).await;
+        assert!(
+            !read.ending.text().contains("the secret"),
+            "{path}: {:?}",
+            read.ending
+        );
+    }
+}
+
+/// The same for the protected set: moved away, changed and moved back, a hook would run.
+#[tokio::test]
+async fn a_protected_file_is_not_reached_by_moving_its_folder() {
+    let host = changing_host().await;
+    for input in [
+        change("rename", "/ws/.git", "/ws/moved"),
+        change("write", "/ws/moved/hooks/pre-commit", "planted"),
+        change("rename", "/ws/moved", "/ws/.git"),
+    ] {
+        beside(&host, "ChangesByStdFs", input).await;
+    }
+    let hook = fs::read_to_string(host.scratch.ws.join(".git/hooks/pre-commit")).expect("the hook");
+    assert_eq!(hook, OLD);
+}
+
+/// And a folder that is made elsewhere and moved there plants nothing.
+#[tokio::test]
+async fn a_protected_file_is_not_planted_by_moving_a_folder_there() {
+    let host = changing_host().await;
+    for input in [
+        change("create_dir", "/ws/made", ""),
+        change("create_dir", "/ws/made/hooks", ""),
+        change("create", "/ws/made/hooks/post-merge", "planted"),
+        change("create_dir", "/ws/sub", ""),
+        change("rename", "/ws/made", "/ws/sub/.git"),
+    ] {
+        beside(&host, "ChangesByStdFs", input).await;
+    }
+    assert!(
+        !host.scratch.ws.join("sub/.git/hooks/post-merge").exists(),
+        "a hook was planted"
+    );
+}
+
 #[tokio::test]
 async fn links_that_would_lead_out_or_double_a_file_are_not_made() {
     let host = changing_host().await;

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use serde::Serialize;
 
+use super::g02_resolve::Resolved;
+use super::g05_schema::Validated;
 use super::g06_pre_hooks::{Hooked, PreHooked, PreHooks};
 use super::g10_post_hooks::Finished;
 use super::g11_journal::Recorder;
@@ -105,28 +107,24 @@ impl Chain {
     /// One call through all gates: exactly one outcome and one record, whatever happens.
     pub async fn call(&self, raw: RawCall) -> Outcome {
         let mut recorder = Recorder::begin(Arc::clone(&self.journal), &self.session, raw);
-        let walked = AssertUnwindSafe(self.walk(&mut recorder))
+        let (raw, trail) = recorder.parts();
+        // Boxed: the walk's future is large, and would be copied on its way down.
+        let walk = Box::pin(self.walk(raw, trail));
+        let end = AssertUnwindSafe(walk)
             .catch_unwind()
-            .await;
-        let end = walked.unwrap_or_else(|_| {
-            let message = "a gate panicked".to_owned();
-            Err(Ending::HostError(HostFailure { message }))
-        });
+            .await
+            .unwrap_or_else(|_| {
+                let message = "a gate panicked".to_owned();
+                Err(Ending::HostError(HostFailure { message }))
+            });
         recorder.finish(end)
     }
 
-    async fn walk(&self, recorder: &mut Recorder) -> Result<Finished, Ending> {
-        let hooked = self.decide(recorder).await.map_err(Ending::Denied)?;
-        let trail = &mut recorder.trail;
-        let cleared = g07_approval::ask(
-            &self.policy,
-            self.exempt,
-            self.approver.as_ref(),
-            hooked,
-            trail,
-        )
-        .await
-        .map_err(|denial| Ending::Denied(noted(denial, trail)))?;
+    /// The order of the gates.
+    async fn walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<Finished, Ending> {
+        let hooked = self.decide(raw, trail).await?;
+        let approver = self.approver.as_ref();
+        let cleared = g07_approval::ask(&self.policy, self.exempt, approver, hooked, trail).await?;
         let executed = g08_execute::run(cleared, trail).await;
         let capped = g09_output::cap(self.spill.as_ref(), executed, trail);
         let workspace = self.policy.roots().workspace();
@@ -134,49 +132,52 @@ impl Chain {
     }
 
     /// Gates 1 to 6, with the way back that a rewrite takes.
-    async fn decide(&self, recorder: &mut Recorder) -> Result<Hooked, Denial> {
-        let parsed = g01_parse::parse(recorder.raw());
-        let trail = &mut recorder.trail;
-        let resolved =
-            parsed.and_then(|call| g02_resolve::resolve(&self.registry, &self.policy, call));
-        let mut resolved = resolved.map_err(|denial| noted(denial, trail))?;
+    async fn decide(&self, raw: &RawCall, trail: &mut Trail) -> Result<Hooked, Denial> {
+        let mut resolved = self.admit(raw, trail)?;
         let mut rewriter: Option<String> = None;
         let mut asked = None;
         for _ in 0..=MAX_REWRITES {
-            let validated = self.judge(resolved, trail).await.map_err(|denial| {
-                let denial = noted(denial, trail);
-                match &rewriter {
-                    Some(hook) => denial.with_hint(format!("the hook '{hook}' rewrote the input")),
-                    None => denial,
-                }
+            let validated = self.judge(resolved, trail).await;
+            let validated = validated.map_err(|denial| match &rewriter {
+                Some(hook) => denial.with_hint(format!("the hook '{hook}' rewrote the input")),
+                None => denial,
             })?;
-            match g06_pre_hooks::run(&self.pre_hooks, validated, asked.take(), trail).await {
-                Ok(PreHooked::Pass(hooked)) => return Ok(hooked),
-                Ok(PreHooked::Rewritten { call, hook, ask }) => {
+            match g06_pre_hooks::run(&self.pre_hooks, validated, asked.take(), trail).await? {
+                PreHooked::Pass(hooked) => return Ok(hooked),
+                PreHooked::Rewritten { call, hook, ask } => {
                     resolved = call;
                     rewriter = Some(hook);
                     asked = ask;
                 }
-                Err(denial) => return Err(noted(denial, trail)),
             }
         }
-        let reason = DenialReason::TooManyRewrites {
-            limit: MAX_REWRITES,
-        };
-        Err(noted(Denial::new(Gate::PreHooks, reason), trail))
+        let limit = MAX_REWRITES;
+        Err(Denial::new(
+            Gate::PreHooks,
+            DenialReason::TooManyRewrites { limit },
+        ))
+    }
+
+    /// Gates 1 and 2: there is such a call.
+    fn admit(&self, raw: &RawCall, trail: &mut Trail) -> Result<Resolved, Denial> {
+        let parsed = g01_parse::parse(raw)?;
+        trail.note(
+            Gate::Parse,
+            GateNote::Passed,
+            "one JSON object within the limits",
+        );
+        let resolved = g02_resolve::resolve(&self.registry, &self.policy, parsed)?;
+        trail.note(
+            Gate::Resolve,
+            GateNote::Passed,
+            "the tool exists and may be seen",
+        );
+        Ok(resolved)
     }
 
     /// Gates 3 to 5: what every version of an input passes.
-    async fn judge(
-        &self,
-        call: g02_resolve::Resolved,
-        trail: &mut Trail,
-    ) -> Result<g05_schema::Validated, Denial> {
-        let call = g03_normalise::normalise(call);
-        match call.conversions() {
-            [] => trail.note(Gate::Normalise, GateNote::Passed, "nothing to convert"),
-            conversions => trail.note(Gate::Normalise, GateNote::Changed, conversions.join("; ")),
-        }
+    async fn judge(&self, call: Resolved, trail: &mut Trail) -> Result<Validated, Denial> {
+        let call = g03_normalise::normalise(call, trail);
         let call = g04_permission::check(&self.policy, call, trail).await?;
         g05_schema::check(call, trail)
     }
@@ -185,40 +186,28 @@ impl Chain {
     pub async fn explain(&self, raw: &RawCall) -> Explanation {
         let mut trail = Trail::default();
         let denial = self.explain_walk(raw, &mut trail).await.err();
+        if let Some(denial) = &denial {
+            trail.denied(denial);
+        }
         let reached = trail.steps().last().map(|step| step.gate);
         for gate in Gate::ALL.into_iter().filter(|gate| Some(*gate) > reached) {
             trail.note(gate, GateNote::NotReached, "not reached");
         }
         Explanation {
             tool: raw.name.clone(),
-            steps: trail.steps().to_vec(),
+            steps: trail.take(),
             denial,
         }
     }
 
     async fn explain_walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<(), Denial> {
-        let parsed = g01_parse::parse(raw).map_err(|denial| noted(denial, trail))?;
-        trail.note(
-            Gate::Parse,
-            GateNote::Passed,
-            "one JSON object within the limits",
-        );
-        let resolved = g02_resolve::resolve(&self.registry, &self.policy, parsed);
-        let resolved = resolved.map_err(|denial| noted(denial, trail))?;
-        trail.note(
-            Gate::Resolve,
-            GateNote::Passed,
-            "the tool exists and may be seen",
-        );
-        let validated = self
-            .judge(resolved, trail)
-            .await
-            .map_err(|denial| noted(denial, trail))?;
+        let resolved = self.admit(raw, trail)?;
+        let validated = self.judge(resolved, trail).await?;
         self.explain_rest(&validated, trail);
         Ok(())
     }
 
-    fn explain_rest(&self, validated: &g05_schema::Validated, trail: &mut Trail) {
+    fn explain_rest(&self, validated: &Validated, trail: &mut Trail) {
         let tool = validated.permitted().call().tool();
         let hooks = self
             .pre_hooks
@@ -240,16 +229,4 @@ impl Chain {
             None => trail.note(Gate::Approval, GateNote::Passed, "nobody has to be asked"),
         }
     }
-}
-
-/// Leaves a denial in the trail too.
-fn noted(denial: Denial, trail: &mut Trail) -> Denial {
-    let rules = denial.sources().to_vec();
-    trail.note_rules(
-        denial.gate,
-        GateNote::Denied,
-        denial.reason.to_string(),
-        rules,
-    );
-    denial
 }

@@ -9,8 +9,12 @@ use serde_json::{Map, Value};
 
 use super::g01_parse::{Header, Parsed};
 use super::registry::{RegisteredTool, Registry};
+use super::trail::beginning;
 use crate::model::{Denial, DenialReason, Gate, nearest};
 use crate::policy::Policy;
+
+/// The longest unknown name that is repeated, bytes.
+const MAX_NAME: usize = 200;
 
 /// A call of a tool that exists and may be seen.
 #[derive(Debug)]
@@ -59,6 +63,7 @@ pub(super) fn resolve(
             let visible = registry.tools().filter(|tool| policy.shows(tool.facts()));
             let nearest =
                 nearest(&name, visible.map(|tool| tool.name().as_str())).map(str::to_owned);
+            let name = beginning(&name, MAX_NAME);
             Err(Denial::new(
                 Gate::Resolve,
                 DenialReason::UnknownTool { name, nearest },

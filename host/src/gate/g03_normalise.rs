@@ -15,6 +15,8 @@ use super::g02_resolve::Resolved;
 use super::json;
 use super::registry::RegisteredTool;
 use super::schema::{Kind, SchemaView};
+use super::trail::{GateNote, Trail};
+use crate::model::Gate;
 
 /// A call whose input is as its schema means it.
 #[derive(Clone, Debug)]
@@ -22,7 +24,6 @@ pub(super) struct Normalised {
     header: Header,
     tool: Arc<RegisteredTool>,
     input: Arc<Map<String, Value>>,
-    conversions: Vec<String>,
 }
 
 impl Normalised {
@@ -37,26 +38,24 @@ impl Normalised {
     pub(super) fn input(&self) -> &Arc<Map<String, Value>> {
         &self.input
     }
-
-    /// What was changed, such as `offset: "50" is 50`.
-    pub(super) fn conversions(&self) -> &[String] {
-        &self.conversions
-    }
 }
 
 /// Normalises a call.
-pub(super) fn normalise(call: Resolved) -> Normalised {
+pub(super) fn normalise(call: Resolved, trail: &mut Trail) -> Normalised {
     let (header, tool, mut input) = call.into_parts();
     let mut conversions = Vec::new();
     if !tool.declaration().raw_input() {
         let schema = SchemaView::root(&tool.declaration().input_schema);
         normalise_object(&schema, &mut input, "", &mut conversions);
     }
+    match conversions.as_slice() {
+        [] => trail.note(Gate::Normalise, GateNote::Passed, "nothing to convert"),
+        changed => trail.note(Gate::Normalise, GateNote::Changed, changed.join("; ")),
+    }
     Normalised {
         header,
         tool,
         input: Arc::new(input),
-        conversions,
     }
 }
 

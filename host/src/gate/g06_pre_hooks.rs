@@ -103,6 +103,7 @@ pub(super) async fn run(
     };
     let what = format!("the hook '{hook}' rewrote the input");
     trail.note(Gate::PreHooks, GateNote::Changed, what);
+    trail.rewritten(&event.tool_input);
     let input = Arc::unwrap_or_clone(event.tool_input);
     let call = Resolved::rewritten(normalised.header().clone(), Arc::clone(tool), input);
     Ok(PreHooked::Rewritten { call, hook, ask })

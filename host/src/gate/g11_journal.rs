@@ -12,12 +12,14 @@ use sha2::{Digest as _, Sha256};
 
 use super::g10_post_hooks::Finished;
 use super::ports::{Journal, PortError};
-use super::trail::{Step, Trail};
+use super::trail::{Step, Trail, beginning};
 use crate::model::{
     CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Usage, hex,
 };
 
-/// The longest preview of an input, bytes.
+/// The longest name of a tool that was asked for, bytes.
+const MAX_NAME: usize = 200;
+/// The longest text that a record quotes, bytes.
 const MAX_PREVIEW: usize = 2_048;
 
 /// What is kept of a call.
@@ -39,6 +41,9 @@ pub struct Record {
     pub input_sha256: String,
     /// The beginning of the input, for people. The journal scrubs it.
     pub input: String,
+    /// The inputs that hooks put in its place, in order; the last one was executed. The journal scrubs them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rewrites: Vec<String>,
     /// What each gate said.
     pub gates: Vec<Step>,
     /// Who approved it.
@@ -61,7 +66,7 @@ pub(super) struct Recorder {
     session: String,
     raw: RawCall,
     started: Instant,
-    pub(super) trail: Trail,
+    trail: Trail,
     written: bool,
 }
 
@@ -77,8 +82,8 @@ impl Recorder {
         }
     }
 
-    pub(super) fn raw(&self) -> &RawCall {
-        &self.raw
+    pub(super) fn parts(&mut self) -> (&RawCall, &mut Trail) {
+        (&self.raw, &mut self.trail)
     }
 
     /// Writes the record of a call that ended, and gives the outcome.
@@ -90,6 +95,9 @@ impl Recorder {
             }
             Err(ending) => (None, ending),
         };
+        if let Ending::Denied(denial) = &ending {
+            self.trail.denied(denial);
+        }
         let mut usage = ran.as_ref().map(|ran| ran.usage).unwrap_or_default();
         usage.wall = self.started.elapsed();
         let mut record = self.record(&ending, usage);
@@ -128,20 +136,27 @@ impl Recorder {
             Ending::Trapped(trap) => serde_json::to_value(trap).ok(),
             Ending::HostError(failure) => serde_json::to_value(failure).ok(),
         };
+        // One byte more than is quoted, so that the cut is marked.
+        let quoted = self
+            .raw
+            .input
+            .get(..=MAX_PREVIEW)
+            .unwrap_or(&self.raw.input);
         Record {
             time: jiff::Timestamp::now(),
             call: self.raw.id,
             session: std::mem::take(&mut self.session),
             origin: self.raw.origin,
-            tool: self.raw.name.chars().take(200).collect(),
+            tool: beginning(&self.raw.name, MAX_NAME),
             component: None,
             input_sha256: sha256(&self.raw.input),
-            input: preview(&self.raw.input),
-            gates: self.trail.steps().to_vec(),
+            input: beginning(&String::from_utf8_lossy(quoted), MAX_PREVIEW),
+            rewrites: self.trail.take_rewrites(),
+            gates: self.trail.take(),
             approved_by: None,
             files: Vec::new(),
             ending: ending.word(),
-            detail,
+            detail: detail.map(bounded),
             output_sha256: sha256(ending.text().as_bytes()),
             usage,
         }
@@ -164,13 +179,17 @@ impl Drop for Recorder {
     }
 }
 
-fn preview(input: &[u8]) -> String {
-    let head = input.get(..MAX_PREVIEW).unwrap_or(input);
-    let mut text = String::from_utf8_lossy(head).into_owned();
-    if head.len() < input.len() {
-        text.push('…');
+/// The value with every text in it cut where it is long.
+fn bounded(value: Value) -> Value {
+    match value {
+        Value::String(text) if text.len() > MAX_PREVIEW => beginning(&text, MAX_PREVIEW).into(),
+        Value::Array(items) => items.into_iter().map(bounded).collect(),
+        Value::Object(object) => object
+            .into_iter()
+            .map(|(key, value)| (key, bounded(value)))
+            .collect(),
+        short @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => short,
     }
-    text
 }
 
 fn sha256(bytes: &[u8]) -> String {

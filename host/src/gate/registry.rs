@@ -22,6 +22,8 @@ pub struct Registration {
     pub limits: Limits,
     /// How its schema is enforced.
     pub schema_mode: SchemaMode,
+    /// It computes subjects of its own ([`Provider::subjects`]).
+    pub computes_subjects: bool,
     /// What runs it.
     pub provider: Arc<dyn Provider>,
 }
@@ -73,6 +75,7 @@ impl RegisteredTool {
                 name: declaration.name.clone(),
                 traits,
                 subject: declaration.subject.as_ref().map(|subject| subject.kind),
+                computes_subjects: registration.computes_subjects,
                 files: file_access(&declaration),
                 built_in: registration.built_in,
             },

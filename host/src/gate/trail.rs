@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::model::{Gate, RuleSource};
+use crate::model::{Denial, Gate, RuleSource};
 
 /// What a gate did with the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -39,11 +40,14 @@ pub struct Step {
 }
 
 /// All words so far.
-#[derive(Clone, Debug, Default, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, Default)]
 pub struct Trail {
     steps: Vec<Step>,
+    rewrites: Vec<String>,
 }
+
+/// The longest detail, bytes.
+const MAX_DETAIL: usize = 2_048;
 
 impl Trail {
     pub(super) fn note(
@@ -62,16 +66,58 @@ impl Trail {
         detail: impl Into<Cow<'static, str>>,
         rules: Vec<RuleSource>,
     ) {
+        let detail = match detail.into() {
+            Cow::Owned(long) if long.len() > MAX_DETAIL => Cow::Owned(beginning(&long, MAX_DETAIL)),
+            detail @ (Cow::Borrowed(_) | Cow::Owned(_)) => detail,
+        };
         self.steps.push(Step {
             gate,
             note,
-            detail: detail.into(),
+            detail,
             rules,
         });
+    }
+
+    /// Leaves a denial.
+    pub(super) fn denied(&mut self, denial: &Denial) {
+        let rules = denial.sources().to_vec();
+        self.note_rules(
+            denial.gate,
+            GateNote::Denied,
+            denial.reason.to_string(),
+            rules,
+        );
+    }
+
+    /// Leaves the input that a hook put in the place of another.
+    pub(super) fn rewritten(&mut self, input: &Map<String, Value>) {
+        let text = serde_json::to_string(input).unwrap_or_default();
+        self.rewrites.push(beginning(&text, MAX_DETAIL));
+    }
+
+    pub(super) fn take_rewrites(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.rewrites)
+    }
+
+    /// Hands the steps over.
+    pub(super) fn take(&mut self) -> Vec<Step> {
+        std::mem::take(&mut self.steps)
     }
 
     /// The steps, in order. A rewritten call passes gates 3 to 6 once more for each rewrite.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
+}
+
+/// At most `most` bytes of a text, whole characters; a mark where something is missing.
+pub(super) fn beginning(text: &str, most: usize) -> String {
+    let end = (0..=text.len().min(most))
+        .rev()
+        .find(|end| text.is_char_boundary(*end));
+    let mut kept = text.get(..end.unwrap_or(0)).unwrap_or_default().to_owned();
+    if kept.len() < text.len() {
+        kept.push('…');
+    }
+    kept
 }

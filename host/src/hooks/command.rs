@@ -2,7 +2,7 @@
 //!
 //! Exit 0: the reply is on stdout. Exit 2: a refusal, its reason on stderr. Anything else is a broken hook.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub enum HookError {
     #[error("a hook's command is empty")]
     Empty,
     /// The program is not there.
-    #[error("the hook '{0}' cannot run: no such program")]
+    #[error("the hook '{0}' cannot run: there is no such program, or it may not be executed")]
     Missing(String),
 }
 
@@ -153,15 +153,18 @@ fn end_group(group: Option<u32>) {
     }
 }
 
-/// The program's path, as a shell would find it.
+/// The program's path, as a shell would find it: a file that may be executed.
 fn find(program: &str) -> Option<PathBuf> {
+    let runs = |path: &PathBuf| {
+        path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+    };
     if program.contains('/') {
-        return Path::new(program).is_file().then(|| PathBuf::from(program));
+        return Some(PathBuf::from(program)).filter(runs);
     }
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|folder| folder.join(program))
-        .find(|candidate| candidate.is_file())
+        .find(runs)
 }
 
 #[async_trait]

@@ -269,6 +269,7 @@ impl HostBuilder {
             let name = declaration.name.to_string();
             registry.register(Registration {
                 digest: component.digest().to_owned(),
+                computes_subjects: component.computes_subjects(),
                 built_in,
                 limits: settings::limits(&self.config, &name)?,
                 schema_mode: settings::schema_mode(&self.config, &name),

@@ -130,13 +130,18 @@ impl Journal for Memory {
 }
 
 fn line(record: &Record) -> Result<Vec<u8>, PortError> {
-    let input = scrub(&record.input);
-    let mut line = if input == record.input {
-        serde_json::to_vec(record)
-    } else {
+    let quoted = std::iter::once(&record.input).chain(&record.rewrites);
+    let mut line = if quoted.into_iter().any(|text| scrub(text) != text.as_str()) {
         let mut scrubbed = record.clone();
-        scrubbed.input = input.into_owned();
+        scrubbed.input = scrub(&record.input).into_owned();
+        scrubbed.rewrites = record
+            .rewrites
+            .iter()
+            .map(|text| scrub(text).into_owned())
+            .collect();
         serde_json::to_vec(&scrubbed)
+    } else {
+        serde_json::to_vec(record)
     }
     .map_err(|error| PortError(error.to_string()))?;
     line.push(b'\n');

@@ -3,26 +3,34 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 
 /// Tokens of well-known issuers, bearer headers, private keys; and values under keys that say what they are.
+const PATTERNS: [&str; 7] = [
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)",
+    r"\b(sk|pk|rk)[-_](live|test|ant|proj|or)?[-_A-Za-z0-9]{16,}",
+    r"\bgh[opusr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[-_A-Za-z0-9]{16,}",
+    r"\b(AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[-_A-Za-z0-9]{30,}|\bxox[abpr]-[-A-Za-z0-9]{10,}",
+    r"\beyJ[-_A-Za-z0-9]{10,}\.[-_A-Za-z0-9]{10,}\.[-_A-Za-z0-9]{5,}",
+    r"(?i)\bbearer\s+[-._~+/A-Za-z0-9]{16,}=*",
+    r#"(?i)(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)\\?"?\s*[:=]\s*\\?"?[^\s"\\,;}]{6,}"#,
+];
+
+/// All at once, to see quickly that there is nothing to scrub.
+static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PATTERNS).ok());
+
 static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    [
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)",
-        r"\b(sk|pk|rk)[-_](live|test|ant|proj|or)?[-_A-Za-z0-9]{16,}",
-        r"\bgh[opusr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[-_A-Za-z0-9]{16,}",
-        r"\b(AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[-_A-Za-z0-9]{30,}|\bxox[abpr]-[-A-Za-z0-9]{10,}",
-        r"\beyJ[-_A-Za-z0-9]{10,}\.[-_A-Za-z0-9]{10,}\.[-_A-Za-z0-9]{5,}",
-        r"(?i)\bbearer\s+[-._~+/A-Za-z0-9]{16,}=*",
-        r#"(?i)(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)\\?"?\s*[:=]\s*\\?"?[^\s"\\,;}]{6,}"#,
-    ]
-    .into_iter()
-    .filter_map(|pattern| Regex::new(pattern).ok())
-    .collect()
+    PATTERNS
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect()
 });
 
 /// The text without its secrets.
 pub(super) fn scrub(text: &str) -> Cow<'_, str> {
+    if ANY.as_ref().is_some_and(|any| !any.is_match(text)) {
+        return Cow::Borrowed(text);
+    }
     let mut scrubbed = Cow::Borrowed(text);
     for secret in SECRETS.iter() {
         if secret.is_match(&scrubbed) {
@@ -38,7 +46,8 @@ mod tests {
 
     #[test]
     fn secrets_go_and_the_rest_stays() {
-        assert_eq!(SECRETS.len(), 7);
+        assert_eq!(SECRETS.len(), PATTERNS.len());
+        assert!(ANY.is_some());
         for secret in [
             "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
             "AKIAABCDEFGHIJKLMNOP",

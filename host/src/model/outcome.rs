@@ -169,6 +169,12 @@ pub enum Ending {
     HostError(HostFailure),
 }
 
+impl From<Denial> for Ending {
+    fn from(denial: Denial) -> Self {
+        Self::Denied(denial)
+    }
+}
+
 impl Ending {
     /// The word for it, as in the journal.
     pub fn word(&self) -> &'static str {

@@ -14,6 +14,9 @@ use crate::model::{
     DenialReason, FileScope, RuleSource, SideEffect, Subject, SubjectKind, ToolName, Traits,
 };
 
+/// The most characters of a path that a denial quotes.
+const MAX_QUOTED: usize = 1_000;
+
 /// What the policy must know of a registered tool.
 #[derive(Clone, Debug)]
 pub struct ToolFacts {
@@ -23,6 +26,8 @@ pub struct ToolFacts {
     pub traits: Traits,
     /// The kind of its permission subject, if it yields one.
     pub subject: Option<SubjectKind>,
+    /// It computes subjects of its own, of whatever kind.
+    pub computes_subjects: bool,
     /// What it may do with files, and how much of the view it asks for.
     pub files: Option<(Access, FileScope)>,
     /// It is one of the host's own tools.
@@ -296,7 +301,7 @@ impl Policy {
         }
         let (access, _) = tool.files?;
         let outside = || DenialReason::OutsideRoots {
-            path: path.to_string_lossy().into_owned(),
+            path: path.to_string_lossy().chars().take(MAX_QUOTED).collect(),
             access: access.as_str(),
         };
         match self.guard.judge(access, path) {

@@ -6,8 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
-
+use super::pattern_index::PatternIndex;
 use super::{PathPattern, PatternError};
 use crate::model::RuleSource;
 
@@ -44,7 +43,6 @@ pub enum Refusal {
 /// Never writable by a tool: what would run code outside of every gate, or change the gates themselves.
 const PROTECTED: &[&str] = &[
     "**/.git/hooks",
-    "**/.git/hooks/**",
     "**/.git/config",
     "**/.git/config.worktree",
     "**/.git/modules/**/hooks/**",
@@ -52,7 +50,6 @@ const PROTECTED: &[&str] = &[
     "**/.git/worktrees/**/config.worktree",
     "**/toolgate.toml",
     "**/.toolgate",
-    "**/.toolgate/**",
     "**/.bashrc",
     "**/.bash_profile",
     "**/.bash_login",
@@ -93,15 +90,14 @@ const SYSTEM_TREES: &[&str] = &["/proc", "/sys", "/dev"];
 pub struct FileGuard {
     read: DenySet,
     write: DenySet,
-    protected: GlobSet,
+    protected: PatternIndex,
     protected_patterns: Vec<String>,
-    runs_code: GlobSet,
+    runs_code: PatternIndex,
 }
 
 #[derive(Clone, Debug, Default)]
 struct DenySet {
-    globs: GlobSet,
-    /// Rule of each glob.
+    index: PatternIndex,
     rules: Vec<RuleSource>,
     literals: Vec<(PathBuf, RuleSource)>,
 }
@@ -110,31 +106,30 @@ impl FileGuard {
     /// Compiles the deny rules for reading and for writing, and the operator's own files that join the protected set.
     ///
     /// # Errors
-    /// A pattern that cannot be extended to what is below it.
+    /// Patterns that are too much together.
     pub fn new(
         read: &[(PathPattern, RuleSource)],
         write: &[(PathPattern, RuleSource)],
         protected: &[PathBuf],
     ) -> Result<Self, PatternError> {
-        let mut patterns: Vec<String> = PROTECTED
+        let own = protected
+            .iter()
+            .map(|path| globset::escape(&path.to_string_lossy()));
+        let protected: Vec<String> = PROTECTED
             .iter()
             .map(|pattern| (*pattern).to_owned())
+            .chain(own)
             .collect();
-        for path in protected {
-            let escaped = globset::escape(&path.to_string_lossy());
-            patterns.push(format!("{escaped}/**"));
-            patterns.push(escaped);
-        }
         Ok(Self {
             read: DenySet::new(read)?,
             write: DenySet::new(write)?,
-            protected: built_in(patterns.iter().map(String::as_str))?,
-            protected_patterns: patterns,
+            protected: built_in(protected.iter().map(String::as_str))?,
+            protected_patterns: protected,
             runs_code: built_in(RUNS_CODE.iter().copied())?,
         })
     }
 
-    /// May this file be touched? The one place that decides it.
+    /// May this file be touched? The one place that decides it. What denies a directory denies what is below it.
     ///
     /// # Errors
     /// The refusal, with every rule that matched.
@@ -142,22 +137,21 @@ impl FileGuard {
         if let Some(tree) = SYSTEM_TREES.iter().find(|tree| path.starts_with(tree)) {
             return Err(Refusal::SystemTree(tree));
         }
-        let candidate = Candidate::new(path);
-        let (denials, protected) = match access {
-            Access::Read => (&self.read, None),
-            Access::Write => (
-                &self.write,
-                self.protected
-                    .matches_candidate(&candidate)
-                    .first()
-                    .copied(),
-            ),
+        let denials = match access {
+            Access::Read => &self.read,
+            Access::Write => &self.write,
         };
-        let rules = denials.matching(&candidate);
+        let rules = denials.matching(path);
         if !rules.is_empty() {
             return Err(Refusal::Rules(rules));
         }
-        match protected.and_then(|index| self.protected_patterns.get(index)) {
+        if access == Access::Read {
+            return Ok(());
+        }
+        let protected = path
+            .ancestors()
+            .find_map(|path| self.protected.matching(path).first().copied());
+        match protected.and_then(|at| self.protected_patterns.get(at)) {
             Some(pattern) => Err(Refusal::Protected(pattern.clone())),
             None => Ok(()),
         }
@@ -165,11 +159,8 @@ impl FileGuard {
 
     /// The pattern by which programs may run this file on their own, if they may.
     pub fn runs_code(&self, path: &Path) -> Option<&'static str> {
-        let matches = self.runs_code.matches(path);
-        matches
-            .first()
-            .and_then(|index| RUNS_CODE.get(*index))
-            .copied()
+        let matching = self.runs_code.matching(path);
+        matching.first().and_then(|at| RUNS_CODE.get(*at)).copied()
     }
 
     /// Deny rules that name one path: the view compares them by file identity too, so that another name of the same
@@ -184,59 +175,45 @@ impl FileGuard {
 
 impl DenySet {
     fn new(patterns: &[(PathPattern, RuleSource)]) -> Result<Self, PatternError> {
-        let mut builder = GlobSetBuilder::new();
-        let mut set = Self::default();
-        for (pattern, source) in patterns {
-            for glob in [pattern.glob().clone(), pattern.below(true)?] {
-                builder.add(glob);
-                set.rules.push(source.clone());
-            }
-            if let Some(path) = pattern.literal() {
-                set.literals.push((path.to_owned(), source.clone()));
-            }
-        }
-        set.globs = built(&builder)?;
-        Ok(set)
+        let literal = |(pattern, source): &(PathPattern, RuleSource)| {
+            pattern
+                .literal()
+                .map(|path| (path.to_owned(), source.clone()))
+        };
+        Ok(Self {
+            index: PatternIndex::new(patterns.iter().map(|(pattern, _)| pattern), true)?,
+            rules: patterns.iter().map(|(_, source)| source.clone()).collect(),
+            literals: patterns.iter().filter_map(literal).collect(),
+        })
     }
 
-    fn matching(&self, candidate: &Candidate<'_>) -> Vec<RuleSource> {
-        if self.rules.is_empty() {
-            return Vec::new();
-        }
+    fn matching(&self, path: &Path) -> Vec<RuleSource> {
         let mut matching: Vec<RuleSource> = Vec::new();
-        for index in self.globs.matches_candidate(candidate) {
-            if let Some(rule) = self.rules.get(index)
-                && !matching.contains(rule)
+        if self.index.is_empty() {
+            return matching;
+        }
+        for path in path.ancestors() {
+            for rule in self
+                .index
+                .matching(path)
+                .into_iter()
+                .filter_map(|at| self.rules.get(at))
             {
-                matching.push(rule.clone());
+                if !matching.contains(rule) {
+                    matching.push(rule.clone());
+                }
             }
         }
         matching
     }
 }
 
-fn built_in<'a>(patterns: impl Iterator<Item = &'a str>) -> Result<GlobSet, PatternError> {
-    let mut builder = GlobSetBuilder::new();
-    for pattern in patterns {
-        let glob = GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .case_insensitive(true)
-            .build()
-            .map_err(|error| glob_error(&error))?;
-        builder.add(glob);
-    }
-    built(&builder)
-}
-
-fn built(builder: &GlobSetBuilder) -> Result<GlobSet, PatternError> {
-    builder.build().map_err(|error| glob_error(&error))
-}
-
-fn glob_error(error: &globset::Error) -> PatternError {
-    PatternError::Glob {
-        pattern: error.glob().unwrap_or("(all patterns together)").to_owned(),
-        what: error.kind().to_string(),
-    }
+fn built_in<'a>(patterns: impl Iterator<Item = &'a str>) -> Result<PatternIndex, PatternError> {
+    let root = Path::new("/");
+    let compiled = patterns
+        .map(|pattern| PathPattern::compile(pattern, root, None, true))
+        .collect::<Result<Vec<_>, _>>()?;
+    PatternIndex::new(&compiled, true)
 }
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ fn sort_rule(
     for tool in named {
         match tool.subject {
             Some(SubjectKind::Path) => {}
+            None if tool.computes_subjects => {}
             Some(kind) => {
                 return Err(format!(
                     "has a pattern, and this host cannot judge {kind} subjects yet"
@@ -132,7 +133,11 @@ fn finish(sorted: HashMap<ToolName, Sorted>) -> Result<HashMap<ToolName, ToolRul
         .map(|(name, mut rules)| {
             let mut set = |effect| {
                 let bare = rules.bare.remove(&effect).unwrap_or_default();
-                RuleSet::new(bare, rules.patterned.remove(&effect).unwrap_or_default())
+                RuleSet::new(
+                    bare,
+                    rules.patterned.remove(&effect).unwrap_or_default(),
+                    effect == Decision::Deny,
+                )
             };
             let rules = ToolRules {
                 deny: set(Decision::Deny)?,

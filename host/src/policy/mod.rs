@@ -13,6 +13,7 @@ mod lines;
 mod mode;
 mod path_pattern;
 mod paths;
+mod pattern_index;
 mod roots;
 mod rule;
 mod rule_set;

@@ -40,8 +40,8 @@ pub enum PatternError {
 }
 
 impl PathPattern {
-    /// Compiles a pattern. `deny` patterns compare without regard to letter case, because on some file systems the two
-    /// spellings are one file.
+    /// Compiles a pattern. With `ignore_case` it is meant for lower-case paths: deny patterns compare so, because on some
+    /// file systems two spellings are one file.
     ///
     /// # Errors
     /// [`PatternError`].
@@ -65,28 +65,26 @@ impl PathPattern {
         let absolute = fold(&base, Path::new(rest)).to_string_lossy().into_owned();
         let literal =
             (!absolute.contains(['*', '?', '[', '{', '\\'])).then(|| PathBuf::from(&absolute));
-        let glob = build(&absolute, ignore_case).map_err(|error| PatternError::Glob {
+        let text = if ignore_case {
+            absolute.to_lowercase()
+        } else {
+            absolute
+        };
+        let glob = build(&text).map_err(|error| PatternError::Glob {
             pattern: pattern.to_owned(),
             what: error.kind().to_string(),
         })?;
         Ok(Self { glob, literal })
     }
 
-    /// The pattern's glob, for a set.
+    /// The pattern's glob, on lower-case paths where letter case is ignored.
     pub fn glob(&self) -> &Glob {
         &self.glob
     }
 
-    /// The glob of everything below what this pattern matches.
-    ///
-    /// # Errors
-    /// Where that is no glob, which cannot be for one that compiled.
-    pub fn below(&self, ignore_case: bool) -> Result<Glob, PatternError> {
-        let below = format!("{}/**", self.glob.glob());
-        build(&below, ignore_case).map_err(|error| PatternError::Glob {
-            pattern: below.clone(),
-            what: error.kind().to_string(),
-        })
+    /// The absolute pattern, in lower case where letter case is ignored.
+    pub fn text(&self) -> &str {
+        self.glob.glob()
     }
 
     /// The path, if the pattern is one path and nothing else.
@@ -95,11 +93,10 @@ impl PathPattern {
     }
 }
 
-fn build(text: &str, ignore_case: bool) -> Result<Glob, globset::Error> {
+fn build(text: &str) -> Result<Glob, globset::Error> {
     GlobBuilder::new(text)
         .literal_separator(true)
         .backslash_escape(true)
-        .case_insensitive(ignore_case)
         .build()
 }
 

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use globset::{GlobSet, GlobSetBuilder};
-
+use super::pattern_index::PatternIndex;
 use super::{PathPattern, PatternError};
 use crate::model::RuleSource;
 
@@ -11,7 +10,7 @@ use crate::model::RuleSource;
 #[derive(Clone, Debug, Default)]
 pub(super) struct RuleSet {
     bare: Vec<RuleSource>,
-    globs: GlobSet,
+    index: PatternIndex,
     patterned: Vec<RuleSource>,
 }
 
@@ -19,21 +18,13 @@ impl RuleSet {
     pub(super) fn new(
         bare: Vec<RuleSource>,
         patterned: Vec<(PathPattern, RuleSource)>,
+        ignore_case: bool,
     ) -> Result<Self, PatternError> {
-        let mut builder = GlobSetBuilder::new();
-        let mut sources = Vec::with_capacity(patterned.len());
-        for (pattern, source) in patterned {
-            builder.add(pattern.glob().clone());
-            sources.push(source);
-        }
-        let globs = builder.build().map_err(|error| PatternError::Glob {
-            pattern: "(all patterns of a tool together)".to_owned(),
-            what: error.kind().to_string(),
-        })?;
+        let patterns = patterned.iter().map(|(pattern, _)| pattern);
         Ok(Self {
             bare,
-            globs,
-            patterned: sources,
+            index: PatternIndex::new(patterns, ignore_case)?,
+            patterned: patterned.into_iter().map(|(_, source)| source).collect(),
         })
     }
 
@@ -49,13 +40,10 @@ impl RuleSet {
 
     /// Rules whose pattern matches this path.
     pub(super) fn matching(&self, path: &Path) -> Vec<RuleSource> {
-        if self.patterned.is_empty() {
-            return Vec::new();
-        }
-        let indices = self.globs.matches(path);
-        indices
+        let positions = self.index.matching(path);
+        positions
             .into_iter()
-            .filter_map(|index| self.patterned.get(index))
+            .filter_map(|at| self.patterned.get(at))
             .cloned()
             .collect()
     }

@@ -126,6 +126,11 @@ impl LoadedComponent {
         &self.digest
     }
 
+    /// Whether it exports `subjects`.
+    pub fn computes_subjects(&self) -> bool {
+        self.subjects.is_some()
+    }
+
     /// What it imports.
     pub fn imports(&self) -> &[String] {
         &self.imports

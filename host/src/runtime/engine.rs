@@ -76,6 +76,8 @@ impl std::fmt::Debug for ToolEngine {
 fn base() -> wasmtime::Config {
     let mut config = tuning::config();
     config
+        // Nobody reads a stranger's stack.
+        .wasm_backtrace_max_frames(None)
         .max_wasm_stack(MAX_WASM_STACK)
         .async_stack_size(MAX_WASM_STACK + (512 << 10));
     config

@@ -89,7 +89,9 @@ impl LoadedComponent {
             State::new(files, limits.memory.bytes(), deadline, setup.progress),
             limits.fuel.units(),
         );
-        let ran = timeout(limits.timeout.duration(), self.run(&mut store, input)).await;
+        // Boxed: the instance's future is large, and would be copied on its way down.
+        let run = Box::pin(self.run(&mut store, input));
+        let ran = timeout(limits.timeout.duration(), run).await;
         let end = match ran {
             Err(_) => GuestEnd::Stopped(Stop::WallClock {
                 limit: limits.timeout.duration(),
@@ -198,16 +200,15 @@ impl LoadedComponent {
 }
 
 async fn within<T>(asked: impl Future<Output = wasmtime::Result<T>>) -> Result<T, String> {
+    let too_long = || format!("it took more than {} s", EMPTY_SANDBOX_TIME.as_secs());
     match timeout(EMPTY_SANDBOX_TIME, asked).await {
         Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) if error.downcast_ref::<DeadlineStruck>().is_some() => Err(too_long()),
         Ok(Err(error)) => Err(match error.downcast_ref::<wasmtime::Trap>() {
             Some(trap) => trap.to_string(),
-            None => format!("{error:#}"),
+            None => error.root_cause().to_string(),
         }),
-        Err(_) => Err(format!(
-            "it took more than {} s",
-            EMPTY_SANDBOX_TIME.as_secs()
-        )),
+        Err(_) => Err(too_long()),
     }
 }
 

@@ -1,1 +1,3 @@
-//! Test guests: see `examples/`.
+//! What test guests share. The guests themselves are in `examples/`.
+
+pub mod raw;

@@ -16,6 +16,9 @@ pub(super) use view::{Kind, SchemaView};
 /// beyond it (30 definitions that each hold the one before twice make 10^9) is refused when it is loaded.
 const MAX_UNFOLDED: u64 = 100_000;
 
+/// The most violations that are listed.
+const MAX_VIOLATIONS: usize = 50;
+
 /// A compiled input schema.
 #[derive(Debug)]
 pub struct InputSchema {
@@ -67,6 +70,10 @@ impl InputSchema {
         let mut violations: Vec<String> = Vec::new();
         for error in self.validator.iter_errors(input) {
             for sentence in sentences::sentences(&error, input, &self.schema) {
+                if violations.len() == MAX_VIOLATIONS {
+                    violations.push("There are more violations.".to_owned());
+                    return violations;
+                }
                 if !violations.contains(&sentence) {
                     violations.push(sentence);
                 }

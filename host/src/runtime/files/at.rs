@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::{FileType, OFlags};
 
@@ -14,6 +14,9 @@ use super::open::Opened;
 use super::real_path::real_path;
 use super::view::{FileView, Located};
 use crate::policy::{Access, fold};
+
+/// The most entries of a directory that is renamed: each is judged.
+const MAX_CARRIED: usize = 10_000;
 
 /// A path below a directory handle, not looked at yet.
 #[derive(Debug)]
@@ -133,18 +136,56 @@ impl FileView {
         Ok(place)
     }
 
-    /// Renames. Both names are written; the old one is read.
+    /// Renames. Both names are written, the old one is read, and the same holds for everything below a directory: what
+    /// may not be touched cannot be carried away with the folder that holds it.
     pub(in crate::runtime) fn rename(
         &mut self,
         from: &AtPath,
         to: &AtPath,
     ) -> Result<(), FileError> {
-        self.place(Access::Read, &from.path, false)?;
         let old = self.place(Access::Write, &from.path, false)?;
         let new = self.place(Access::Write, &to.path, false)?;
+        let failed = |error: io::Error| FileError::io(&from.path, &error);
+        let metadata = old.dir.symlink_metadata(&old.name).map_err(failed)?;
+        let mut left = MAX_CARRIED;
+        if metadata.is_dir() {
+            let dir = old.dir.open_dir_nofollow(&old.name).map_err(failed)?;
+            self.judge_carried(&dir, &from.path, &to.path, &mut left)?;
+        }
+        self.judge_opened(Access::Read, &from.path, &from.path, None)?;
         let renamed = old.dir.rename(&old.name, &new.dir, &new.name);
         renamed.map_err(|error| FileError::io(&to.path, &error))?;
         self.used(Access::Write, &from.path, &to.path);
+        Ok(())
+    }
+
+    /// Judges everything in a directory, under the names that it has and the names that it would have.
+    fn judge_carried(
+        &self,
+        dir: &Dir,
+        from: &Path,
+        to: &Path,
+        left: &mut usize,
+    ) -> Result<(), FileError> {
+        let failed = |error: io::Error| FileError::io(from, &error);
+        for entry in dir.entries().map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            *left = left.checked_sub(1).ok_or_else(|| {
+                let message = format!(
+                    "'{}' holds too much to be renamed as a whole.",
+                    from.display()
+                );
+                FileError::new(Code::TooLarge, message)
+            })?;
+            let (old, new) = (from.join(entry.file_name()), to.join(entry.file_name()));
+            self.judge_opened(Access::Read, from, &old, None)?;
+            self.judge_opened(Access::Write, from, &old, None)?;
+            self.judge_opened(Access::Write, to, &new, None)?;
+            if entry.file_type().map_err(failed)?.is_dir() {
+                let below = dir.open_dir_nofollow(entry.file_name()).map_err(failed)?;
+                self.judge_carried(&below, &old, &new, left)?;
+            }
+        }
         Ok(())
     }
 

@@ -1,0 +1,214 @@
+//! Many patterns, one path: which of them match? The price grows with the depth of the path, not with the number of
+//! patterns.
+//!
+//! A pattern that is one path, or one path and everything below it, is looked up in a table. Any other is kept under its
+//! literal leading directories, with few others, and matched as a glob.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use globset::{Candidate, GlobSet, GlobSetBuilder};
+
+use super::{PathPattern, PatternError};
+
+/// Globs that are compiled into one automaton; more would pass its size limit.
+const GLOBS_AT_ONCE: usize = 256;
+
+/// See the module. What it gives are the positions of the patterns in the list that it was built from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PatternIndex {
+    exact: HashMap<String, Vec<usize>>,
+    below: HashMap<String, Vec<usize>>,
+    globs: HashMap<String, Vec<Globs>>,
+    ignore_case: bool,
+    len: usize,
+}
+
+/// Some globs, and which pattern each is.
+#[derive(Clone, Debug)]
+struct Globs {
+    set: GlobSet,
+    patterns: Vec<usize>,
+}
+
+impl PatternIndex {
+    /// Indexes patterns, which were all compiled with this `ignore_case`.
+    pub(super) fn new<'a>(
+        patterns: impl IntoIterator<Item = &'a PathPattern>,
+        ignore_case: bool,
+    ) -> Result<Self, PatternError> {
+        let mut index = Self {
+            ignore_case,
+            ..Self::default()
+        };
+        let mut buckets: HashMap<String, Vec<(usize, &PathPattern)>> = HashMap::new();
+        for (position, pattern) in patterns.into_iter().enumerate() {
+            index.len += 1;
+            let text = pattern.text();
+            let path_and_below = text.strip_suffix("/**").filter(|path| is_literal(path));
+            if is_literal(text) {
+                index
+                    .exact
+                    .entry(text.to_owned())
+                    .or_default()
+                    .push(position);
+            } else if let Some(path) = path_and_below {
+                index
+                    .below
+                    .entry(path.to_owned())
+                    .or_default()
+                    .push(position);
+            } else {
+                let leading = literal_directories(text).to_owned();
+                buckets
+                    .entry(leading)
+                    .or_default()
+                    .push((position, pattern));
+            }
+        }
+        for (leading, patterns) in buckets {
+            let globs = patterns
+                .chunks(GLOBS_AT_ONCE)
+                .map(compile)
+                .collect::<Result<_, _>>()?;
+            index.globs.insert(leading, globs);
+        }
+        Ok(index)
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The patterns that match this absolute path, in their order.
+    pub(super) fn matching(&self, path: &Path) -> Vec<usize> {
+        let mut found = Vec::new();
+        if self.is_empty() {
+            return found;
+        }
+        let text = path.to_string_lossy();
+        let text = if self.ignore_case {
+            text.to_lowercase()
+        } else {
+            text.into_owned()
+        };
+        found.extend(self.exact.get(&text).into_iter().flatten());
+        let candidate = Candidate::new(&text);
+        for directory in ancestors(&text) {
+            found.extend(self.below.get(directory).into_iter().flatten());
+            for globs in self.globs.get(directory).into_iter().flatten() {
+                let positions = globs.set.matches_candidate(&candidate);
+                found.extend(
+                    positions
+                        .into_iter()
+                        .filter_map(|at| globs.patterns.get(at)),
+                );
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+}
+
+fn compile(patterns: &[(usize, &PathPattern)]) -> Result<Globs, PatternError> {
+    let mut builder = GlobSetBuilder::new();
+    for (_, pattern) in patterns {
+        builder.add(pattern.glob().clone());
+    }
+    let set = builder.build().map_err(|error| PatternError::Glob {
+        pattern: error
+            .glob()
+            .unwrap_or("(many patterns together)")
+            .to_owned(),
+        what: error.kind().to_string(),
+    })?;
+    Ok(Globs {
+        set,
+        patterns: patterns.iter().map(|(position, _)| *position).collect(),
+    })
+}
+
+fn is_literal(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '{', '\\'])
+}
+
+/// The directories of a pattern before its first wildcard: `/ws/src` of `/ws/src/*.rs`, and nothing of `/*`.
+fn literal_directories(text: &str) -> &str {
+    let wildcard = text.find(['*', '?', '[', '{', '\\']).unwrap_or(text.len());
+    let before = text.get(..wildcard).unwrap_or_default();
+    before
+        .rfind('/')
+        .and_then(|slash| before.get(..slash))
+        .unwrap_or_default()
+}
+
+/// The directories above a path, the nearest first, and at last the root as nothing.
+fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| {
+        path.rfind('/').and_then(|slash| path.get(..slash))
+    })
+    .skip(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(patterns: &[&str], ignore_case: bool) -> PatternIndex {
+        let compiled: Vec<PathPattern> = patterns
+            .iter()
+            .map(|pattern| {
+                PathPattern::compile(pattern, Path::new("/ws"), None, ignore_case).unwrap()
+            })
+            .collect();
+        PatternIndex::new(&compiled, ignore_case).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_pattern_is_found() {
+        let patterns = [
+            ".env",
+            "secrets/**",
+            "**/*.pem",
+            "/**",
+            "src/*.rs",
+            "[ab].txt",
+            "/etc/passwd",
+            "a\\[1\\].txt",
+        ];
+        let index = index(&patterns, false);
+        let found = |path: &str| index.matching(Path::new(path));
+        assert_eq!(found("/ws/.env"), [0, 3]);
+        assert_eq!(found("/ws/secrets/a/b"), [1, 3]);
+        assert_eq!(found("/ws/secrets"), [3]);
+        assert_eq!(found("/ws/x/y.pem"), [2, 3]);
+        assert_eq!(found("/ws/src/main.rs"), [3, 4]);
+        assert_eq!(found("/ws/src/deep/main.rs"), [3]);
+        assert_eq!(found("/ws/a.txt"), [3, 5]);
+        assert_eq!(found("/etc/passwd"), [3, 6]);
+        assert_eq!(found("/ws/a[1].txt"), [3, 7]);
+        assert_eq!(found("/x"), [3]);
+    }
+
+    #[test]
+    fn letter_case_is_ignored_where_that_is_asked() {
+        let index = index(&["**/.ToolGate/Config.toml", "SECRETS/**", ".ENV"], true);
+        let found = |path: &str| index.matching(Path::new(path));
+        assert_eq!(found("/ws/.toolgate/CONFIG.TOML"), [0]);
+        assert_eq!(found("/WS/secrets/a"), [1]);
+        assert_eq!(found("/ws/.env"), [2]);
+    }
+
+    #[test]
+    fn thousands_of_patterns_are_one_index() {
+        let patterns: Vec<String> = (0..5_000)
+            .map(|number| format!("**/x{number}/*.{number}"))
+            .collect();
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        assert_eq!(
+            index(&patterns, true).matching(Path::new("/ws/a/x4711/f.4711")),
+            [4711]
+        );
+    }
+}
