@@ -231,7 +231,8 @@ async fn what_is_denied_or_outside_is_changed_by_no_call() {
     }
 }
 
-/// A link that leads out is itself an entry of the workspace: it may be renamed or removed, and nothing goes through it.
+/// A link that leads out is itself an entry of the workspace: it may be renamed, removed or dated, and nothing goes
+/// through it.
 #[tokio::test]
 async fn nothing_goes_through_a_link_by_any_call() {
     let host = changing_host().await;

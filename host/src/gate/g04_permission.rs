@@ -112,6 +112,7 @@ fn hinted(denial: Denial, call: &Normalised, subjects: &[Subject]) -> Denial {
         | DenialReason::UnknownTool { .. }
         | DenialReason::Rule { .. }
         | DenialReason::Protected { .. }
+        | DenialReason::PathTooLong { .. }
         | DenialReason::Undecidable { .. }
         | DenialReason::ToolRefused { .. }
         | DenialReason::UnsupportedSubject { .. }

@@ -144,6 +144,11 @@ pub enum DenialReason {
         /// `read` or `write`.
         access: &'static str,
     },
+    /// The path is longer than any file's.
+    PathTooLong {
+        /// Bytes.
+        length: usize,
+    },
     /// A pattern cannot be compared with this call.
     Undecidable {
         /// The rule.
@@ -249,6 +254,7 @@ impl fmt::Display for DenialReason {
                 "'{}' is outside the workspace and every other directory granted for {access}",
                 shown(path)
             ),
+            Self::PathTooLong { length } => write!(f, "a path of {length} bytes is too long"),
             Self::Undecidable { rule, what } => {
                 write!(
                     f,

@@ -14,6 +14,8 @@ use crate::model::{
     DenialReason, FileScope, RuleSource, SideEffect, Subject, SubjectKind, ToolName, Traits,
 };
 
+/// The longest path that is judged, bytes: twice what Linux takes. The judge's work grows with the number of components.
+const MAX_PATH: usize = 8_192;
 /// The most characters of a path that a denial quotes.
 const MAX_QUOTED: usize = 1_000;
 
@@ -293,6 +295,10 @@ impl Policy {
         rules: Option<&ToolRules>,
         path: &std::path::Path,
     ) -> Option<DenialReason> {
+        let length = path.as_os_str().len();
+        if length > MAX_PATH {
+            return Some(DenialReason::PathTooLong { length });
+        }
         let denying = rules
             .map(|rules| rules.deny.matching(path))
             .unwrap_or_default();

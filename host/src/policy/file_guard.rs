@@ -148,9 +148,7 @@ impl FileGuard {
         if access == Access::Read {
             return Ok(());
         }
-        let protected = path
-            .ancestors()
-            .find_map(|path| self.protected.matching(path).first().copied());
+        let protected = self.protected.matching_or_above(path).first().copied();
         match protected.and_then(|at| self.protected_patterns.get(at)) {
             Some(pattern) => Err(Refusal::Protected(pattern.clone())),
             None => Ok(()),
@@ -188,23 +186,12 @@ impl DenySet {
     }
 
     fn matching(&self, path: &Path) -> Vec<RuleSource> {
-        let mut matching: Vec<RuleSource> = Vec::new();
-        if self.index.is_empty() {
-            return matching;
-        }
-        for path in path.ancestors() {
-            for rule in self
-                .index
-                .matching(path)
-                .into_iter()
-                .filter_map(|at| self.rules.get(at))
-            {
-                if !matching.contains(rule) {
-                    matching.push(rule.clone());
-                }
-            }
-        }
-        matching
+        let positions = self.index.matching_or_above(path);
+        positions
+            .into_iter()
+            .filter_map(|at| self.rules.get(at))
+            .cloned()
+            .collect()
     }
 }
 

@@ -63,6 +63,16 @@ impl FileGrant {
         Ok(root)
     }
 
+    /// Whether a listing may name this path: it leads to what the call is about, or lies below it, and no rule hides it.
+    pub fn shows(&self, path: &Path) -> bool {
+        let in_scope = |scope: &Vec<PathBuf>| {
+            scope
+                .iter()
+                .any(|subject| path.starts_with(subject) || subject.starts_with(path))
+        };
+        self.scope.as_ref().is_none_or(in_scope) && self.guard.judge(Access::Read, path).is_ok()
+    }
+
     /// May what was opened be used, now that its real path is known? The call's scope is about names, so it is not asked
     /// again: a link that the call names may lead to another place inside the roots.
     ///

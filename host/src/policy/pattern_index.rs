@@ -83,6 +83,15 @@ impl PatternIndex {
 
     /// The patterns that match this absolute path, in their order.
     pub(super) fn matching(&self, path: &Path) -> Vec<usize> {
+        self.matching_of(path, false)
+    }
+
+    /// The patterns that match this absolute path or a directory above it, in their order.
+    pub(super) fn matching_or_above(&self, path: &Path) -> Vec<usize> {
+        self.matching_of(path, true)
+    }
+
+    fn matching_of(&self, path: &Path, or_above: bool) -> Vec<usize> {
         let mut found = Vec::new();
         if self.is_empty() {
             return found;
@@ -93,20 +102,38 @@ impl PatternIndex {
         } else {
             text.into_owned()
         };
-        found.extend(self.exact.get(&text).into_iter().flatten());
-        let candidate = Candidate::new(&text);
-        for directory in ancestors(&text) {
-            found.extend(self.below.get(directory).into_iter().flatten());
-            for globs in self.globs.get(directory).into_iter().flatten() {
-                let positions = globs.set.matches_candidate(&candidate);
-                found.extend(
-                    positions
+        let asked = |path: &str| or_above || path.len() == text.len();
+        let mut buckets = Vec::new();
+        for path in self_and_ancestors(&text) {
+            if asked(path) {
+                found.extend(self.exact.get(path).into_iter().flatten());
+            }
+            if path.len() < text.len() {
+                found.extend(self.below.get(path).into_iter().flatten());
+                buckets.extend(
+                    self.globs
+                        .get(path)
                         .into_iter()
-                        .filter_map(|at| globs.patterns.get(at)),
+                        .flatten()
+                        .map(|globs| (path.len(), globs)),
                 );
             }
         }
+        if !buckets.is_empty() {
+            for path in self_and_ancestors(&text).filter(|path| asked(path)) {
+                let candidate = Candidate::new(path);
+                for (_, globs) in buckets.iter().filter(|(length, _)| *length < path.len()) {
+                    let positions = globs.set.matches_candidate(&candidate);
+                    found.extend(
+                        positions
+                            .into_iter()
+                            .filter_map(|at| globs.patterns.get(at)),
+                    );
+                }
+            }
+        }
         found.sort_unstable();
+        found.dedup();
         found
     }
 }
@@ -143,12 +170,11 @@ fn literal_directories(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// The directories above a path, the nearest first, and at last the root as nothing.
-fn ancestors(path: &str) -> impl Iterator<Item = &str> {
+/// A path and the directories above it, the nearest first, and at last the root as nothing.
+fn self_and_ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| {
         path.rfind('/').and_then(|slash| path.get(..slash))
     })
-    .skip(1)
 }
 
 #[cfg(test)]
@@ -189,6 +215,17 @@ mod tests {
         assert_eq!(found("/etc/passwd"), [3, 6]);
         assert_eq!(found("/ws/a[1].txt"), [3, 7]);
         assert_eq!(found("/x"), [3]);
+    }
+
+    #[test]
+    fn what_is_below_a_match_is_found_where_that_is_asked() {
+        let index = index(&["secrets", "**/*.pem", "a/**"], false);
+        let found = |path: &str| index.matching_or_above(Path::new(path));
+        assert_eq!(found("/ws/secrets/x/y"), [0]);
+        assert_eq!(found("/ws/k.pem/x"), [1]);
+        assert_eq!(found("/ws/a/k.pem"), [1, 2]);
+        assert_eq!(found("/ws"), [0_usize; 0]);
+        assert_eq!(found("/"), [0_usize; 0]);
     }
 
     #[test]

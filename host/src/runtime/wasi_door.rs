@@ -67,11 +67,11 @@ impl GuardedView<'_> {
 
 impl preopens::Host for GuardedView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
-        let perms = self.perms();
         let mut directories = Vec::new();
         for (path, dir) in self.files.preopens() {
             let dir = dir.try_clone()?.into_std_file();
-            let descriptor = Descriptor::Dir(Dir::new(dir, perms, OpenMode::READ, true));
+            let descriptor =
+                Descriptor::Dir(Dir::new(dir, FsPerms::ReadOnly, OpenMode::READ, true));
             directories.push((
                 self.inner.table.push(descriptor)?,
                 path.to_string_lossy().into_owned(),
@@ -126,7 +126,11 @@ impl HostDescriptor for GuardedView<'_> {
         if wish.changes() {
             mode |= OpenMode::WRITE;
         }
-        let perms = self.perms();
+        // A handle for reading changes nothing, not even times, also in a writing view.
+        let perms = match wish.changes() {
+            true => FsPerms::ReadWrite,
+            false => FsPerms::ReadOnly,
+        };
         let descriptor = match opened.is_directory() {
             true => Descriptor::Dir(Dir::new(opened.file, perms, mode, true)),
             false if must_be_directory => return Err(ErrorCode::NotDirectory.into()),

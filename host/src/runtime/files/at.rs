@@ -12,7 +12,7 @@ use rustix::fs::{FileType, OFlags};
 use super::error::{Code, FileError};
 use super::open::Opened;
 use super::real_path::real_path;
-use super::view::{FileView, Located};
+use super::view::{FileView, Located, MAX_PATH};
 use crate::policy::{Access, fold};
 
 /// The most entries of a directory that is renamed: each is judged.
@@ -62,6 +62,9 @@ impl FileView {
     /// A path below a directory handle. It cannot leave the directory.
     pub(in crate::runtime) fn at(&self, dir: &File, path: &str) -> Result<AtPath, FileError> {
         let asked = Path::new(path);
+        if path.len() > MAX_PATH {
+            return Err(FileError::new(Code::NameTooLong, "the name is too long."));
+        }
         let base = real_path(dir).map_err(|error| FileError::io(asked, &error))?;
         let absolute = fold(&base, asked);
         let outside = asked.is_absolute() || !absolute.starts_with(&base);
@@ -196,9 +199,9 @@ impl FileView {
         Ok(real)
     }
 
-    /// Whether a listing may show this path.
+    /// Whether the listing of a directory may name this path.
     pub(in crate::runtime) fn shows(&self, path: &Path) -> bool {
-        self.judge().is_ok_and(|judge| judge.shows(path))
+        self.grant().is_ok_and(|grant| grant.shows(path))
     }
 
     /// The directory of a path, opened, with the name in it; the two together judged.

@@ -15,6 +15,8 @@ use crate::policy::{Access, FileGrant, Refusal, RequestRefusal, fold};
 
 /// The most touched files that are kept as evidence of a call.
 const MAX_USES: usize = 1_000;
+/// The longest path that a guest may name, bytes: twice what Linux takes.
+pub(super) const MAX_PATH: usize = 8_192;
 /// How many links a path may lead through, as on Linux.
 const MAX_LINKS: usize = 40;
 
@@ -112,6 +114,9 @@ impl FileView {
     pub(super) fn absolute(&self, text: &str) -> Result<PathBuf, FileError> {
         if text.is_empty() {
             return Err(FileError::new(Code::Invalid, "the path is empty."));
+        }
+        if text.len() > MAX_PATH {
+            return Err(FileError::new(Code::NameTooLong, "the name is too long."));
         }
         if text.contains('\0') {
             return Err(FileError::new(
