@@ -213,15 +213,15 @@ async fn a_hook_that_cannot_run_stops_the_start() {
     };
     assert_eq!(
         build(hook(&["/nowhere/hook"], &[])).await,
-        "the hook '/nowhere/hook' cannot run: no such program"
+        "the hook '/nowhere/hook' cannot run: there is no such program, or it may not be executed"
     );
     assert_eq!(
         build(hook(&["no-such-program-anywhere"], &[])).await,
-        "the hook 'no-such-program-anywhere' cannot run: no such program"
+        "the hook 'no-such-program-anywhere' cannot run: there is no such program, or it may not be executed"
     );
     assert_eq!(
         build(hook(&["/"], &[])).await,
-        "the hook '/' cannot run: no such program"
+        "the hook '/' cannot run: there is no such program, or it may not be executed"
     );
     assert_eq!(build(hook(&[], &[])).await, "a hook's command is empty");
     assert_eq!(

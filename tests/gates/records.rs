@@ -101,7 +101,11 @@ async fn every_end_leaves_one_record_with_the_word_of_every_gate() {
     for (tool, input, gate) in [
         ("Raed", json!({}), Gate::Resolve),
         ("Read", read("/ws/.env"), Gate::Permission),
-        ("Read", json!({}), Gate::Schema),
+        (
+            "Read",
+            json!({ "file_path": "/ws/a.txt", "undeclared": 1 }),
+            Gate::Schema,
+        ),
     ] {
         let record = recorded(&host, tool, input, "denied").await;
         assert_eq!(gates(&record), up_to(gate), "{tool}");

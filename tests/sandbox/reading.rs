@@ -277,3 +277,20 @@ async fn a_link_as_the_subject_leads_nowhere_else() {
         }
     }
 }
+
+/// No path is so long that looking at it takes the host's time, whatever the door.
+#[tokio::test]
+async fn a_path_without_end_is_refused_by_every_door() {
+    let host = reading_host(ESCAPES).await;
+    for other in [
+        format!("/ws/{}", "x/".repeat(400_000)),
+        "../".repeat(300_000),
+        "x".repeat(900_000),
+    ] {
+        for door in ["std_fs", "std_list", "files", "walk", "scan"] {
+            let input = json!({ "file_path": "/ws/a.txt", "other": other, "door": door });
+            let outcome = beside(&host, "EscapesScope", input).await;
+            assert_refused(&outcome, &json!(door));
+        }
+    }
+}

@@ -134,7 +134,7 @@ impl FileGuard {
     /// # Errors
     /// The refusal, with every rule that matched.
     pub fn judge(&self, access: Access, path: &Path) -> Result<(), Refusal> {
-        if let Some(tree) = SYSTEM_TREES.iter().find(|tree| path.starts_with(tree)) {
+        if let Some(tree) = SYSTEM_TREES.iter().find(|tree| holds(tree, path)) {
             return Err(Refusal::SystemTree(tree));
         }
         let denials = match access {
@@ -193,6 +193,15 @@ impl DenySet {
             .cloned()
             .collect()
     }
+}
+
+/// `Path::starts_with`, without taking the path apart: this is asked for every entry of a walk.
+fn holds(tree: &str, path: &Path) -> bool {
+    let below = path
+        .as_os_str()
+        .as_encoded_bytes()
+        .strip_prefix(tree.as_bytes());
+    below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
 }
 
 fn built_in<'a>(patterns: impl Iterator<Item = &'a str>) -> Result<PatternIndex, PatternError> {

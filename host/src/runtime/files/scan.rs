@@ -1,9 +1,6 @@
 //! Scans: a walk that hands over the contents. A thread of the host walks, judges and reads ahead; the guest searches.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -178,8 +175,8 @@ impl Producer {
         self.send()
     }
 
-    /// Opens and judges one file.
-    fn open(&self, found: &Found) -> Option<File> {
+    /// Opens and judges one file; its size goes with it.
+    fn open(&self, found: &Found) -> Option<(OwnedFd, u64)> {
         let handle: OwnedFd = match &found.handle {
             Handle::Opened(handle) => handle.try_clone().ok()?,
             Handle::In(dir) => {
@@ -192,17 +189,14 @@ impl Producer {
             }
         };
         let stat = rustix::fs::fstat(&handle).ok()?;
-        let path = Path::new(&found.path);
         let regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        let allowed = self
-            .walker
-            .judge()
-            .opened(Access::Read, path, path, Some(&stat))
-            .is_ok();
-        (regular && allowed).then(|| handle.into())
+        // The walk has judged the path, which leads through no link; what is left is the file's identity.
+        let allowed = self.walker.judge().denied_as(Access::Read, &stat).is_none();
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        (regular && allowed).then_some((handle, size))
     }
 
-    fn read(&mut self, found: &Found, mut file: File) -> Result<(), Gone> {
+    fn read(&mut self, found: &Found, (file, size): (OwnedFd, u64)) -> Result<(), Gone> {
         self.files += 1;
         let id = self.files;
         if self.batch.data.len() >= ENOUGH {
@@ -211,14 +205,12 @@ impl Producer {
         let mut start = self.batch.data.len();
         let mut offset = 0;
         loop {
-            let room = MAX_BATCH - self.batch.data.len();
-            let mut part = (&mut file).take(room as u64);
-            let Ok(read) = part.read_to_end(&mut self.batch.data) else {
+            let held = self.batch.data.len() - start;
+            let Ok(last) = self.fill(&file, size.saturating_sub(offset + held as u64)) else {
                 self.batch.data.truncate(start);
                 self.walker.skip_one();
                 return Ok(());
             };
-            let last = read < room;
             let held = self.batch.data.len() - start;
             let length = if last { held } else { self.line_end(start) };
             self.batch.chunks.push(Chunk {
@@ -234,7 +226,9 @@ impl Producer {
             }
             offset += length as u64;
             // What was read beyond the line feed begins the next piece.
-            let rest = self.batch.data.split_off(start + length);
+            let mut rest = Vec::with_capacity(MAX_BATCH);
+            rest.extend_from_slice(self.batch.data.get(start + length..).unwrap_or_default());
+            self.batch.data.truncate(start + length);
             self.send()?;
             if self.skip.load(Ordering::Relaxed) == id || self.walker.out_of_time() {
                 return Ok(());
@@ -242,6 +236,24 @@ impl Producer {
             self.batch.data = rest;
             start = 0;
         }
+    }
+
+    /// Fills the batch from a file of which `expected` bytes are left; true when that was all.
+    fn fill(&mut self, file: &OwnedFd, expected: u64) -> rustix::io::Result<bool> {
+        let data = &mut self.batch.data;
+        if data.capacity() < MAX_BATCH {
+            data.reserve_exact(MAX_BATCH - data.len());
+        }
+        let mut left = expected;
+        while data.len() < data.capacity() {
+            let read = rustix::io::read(file, rustix::buffer::spare_capacity(data))?;
+            left = left.saturating_sub(read as u64);
+            // A file that is as long as it was when it was opened has ended; one that grew has not.
+            if read == 0 || left == 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Where the last line of the batch ends, from `start` on.

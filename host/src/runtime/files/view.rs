@@ -227,7 +227,8 @@ impl Judge {
         }
     }
 
-    fn denied_as(&self, access: Access, stat: &Stat) -> Option<&RuleSource> {
+    /// The deny rule that names this file by another of its names.
+    pub(super) fn denied_as(&self, access: Access, stat: &Stat) -> Option<&RuleSource> {
         let same = |denied: &&DeniedFile| {
             denied.access == access && denied.device == stat.st_dev && denied.inode == stat.st_ino
         };
