@@ -1,4 +1,15 @@
 //! What the gates cost: the whole chain for a trivial tool against the same component in bare wasmtime.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    dead_code,
+    missing_debug_implementations,
+    unreachable_pub,
+    reason = "a bench prints figures, starts its references, and stops at the first surprise"
+)]
 
 mod bare;
 mod measure;

@@ -1,4 +1,15 @@
 //! What rules cost: evaluation with 10, 10,000 and 100,000 of them.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    dead_code,
+    missing_debug_implementations,
+    unreachable_pub,
+    reason = "a bench prints figures, starts its references, and stops at the first surprise"
+)]
 
 mod measure;
 

@@ -1,4 +1,10 @@
 //! The command line as a person uses it: what it prints, where, and its exit codes.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "the test starts the program under test, and stops at the first surprise"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +36,6 @@ impl Desk {
 
     /// Runs `toolgate` without a terminal.
     fn run(&self, arguments: &[&str]) -> Output {
-        #[expect(clippy::disallowed_methods, reason = "the program under test")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
         command
             .args(arguments)
@@ -40,10 +45,6 @@ impl Desk {
             .stdin(Stdio::null());
         // A session of its own has no terminal to ask at.
         let output = if Path::new("/usr/bin/setsid").exists() {
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "the program under test, without a terminal"
-            )]
             let mut detached = Command::new("/usr/bin/setsid");
             detached
                 .arg("--wait")
@@ -111,116 +112,88 @@ fn json_prints_the_whole_outcome() {
     assert_eq!(outcome["content"][0]["text"], "     1\talpha\n     2\tbeta");
 }
 
+/// Arguments, exit code, and what stderr must say.
+type BadEnd = (&'static [&'static str], i32, &'static str);
+
+const READ: &str = r#"{"file_path":"a.txt"}"#;
+const WRITE: &str = r#"{"file_path":"b.txt","content":"x"}"#;
+
+const WRONG_USE: &[BadEnd] = &[
+    (&["kall"], 2, "unrecognized subcommand"),
+    (
+        &["call", "Read", READ, "--mode", "planned"],
+        2,
+        "Did you mean 'plan'?",
+    ),
+    (
+        &["call", "Read", READ, "--deny", "Raed"],
+        2,
+        "command line: the deny rule 'Raed' names no tool.",
+    ),
+    (
+        &["call", "Read", READ, "--deny", "Read("],
+        2,
+        "does not end in a closing one",
+    ),
+    (
+        &["call", "Read", READ, "--config", "none.toml"],
+        2,
+        "none.toml: cannot be read",
+    ),
+    (
+        &["call", "Read", READ, "--component", "a.txt"],
+        2,
+        "not a valid component",
+    ),
+];
+
+const REFUSED_CALLS: &[BadEnd] = &[
+    (
+        &["call", "Read", r#"{"file_path":"gone.txt"}"#],
+        1,
+        "does not exist",
+    ),
+    (
+        &["call", "Raed", "{}"],
+        3,
+        "unknown tool 'Raed'; did you mean 'Read'?",
+    ),
+    (&["call", "Read", "file_path=a"], 3, "it is not JSON"),
+    (
+        &["call", "Read", r#"{"path":"a.txt"}"#],
+        3,
+        "Unknown parameter 'path'. Did you mean 'file_path'?",
+    ),
+    (
+        &["call", "Read", r#"{"file_path":"/etc/passwd"}"#],
+        3,
+        "outside the workspace",
+    ),
+    (
+        &["call", "Read", READ, "--deny", "Read(*.txt)"],
+        3,
+        "rule: deny Read(*.txt) (command line)",
+    ),
+    (
+        &["call", "Write", WRITE],
+        3,
+        "approval is needed, and nobody",
+    ),
+    (
+        &["call", "Write", WRITE, "--mode", "plan"],
+        3,
+        "unknown tool 'Write'",
+    ),
+];
+
 #[test]
 fn every_bad_end_has_its_exit_code_and_leaves_stdout_empty() {
     let desk = Desk::new();
-    for (arguments, code, message) in [
-        (
-            &["call", "Read", r#"{"file_path":"gone.txt"}"#][..],
-            1,
-            "does not exist",
-        ),
-        (
-            &[
-                "call",
-                "Read",
-                r#"{"file_path":"a.txt"}"#,
-                "--mode",
-                "planned",
-            ],
-            2,
-            "Did you mean 'plan'?",
-        ),
-        (
-            &["call", "Read", r#"{"file_path":"a.txt"}"#, "--deny", "Raed"],
-            2,
-            "command line: the deny rule 'Raed' names no",
-        ),
-        (
-            &[
-                "call",
-                "Read",
-                r#"{"file_path":"a.txt"}"#,
-                "--deny",
-                "Read(",
-            ],
-            2,
-            "does not end in a closing one",
-        ),
-        (
-            &[
-                "call",
-                "Read",
-                r#"{"file_path":"a.txt"}"#,
-                "--config",
-                "none.toml",
-            ],
-            2,
-            "none.toml:0: cannot be read",
-        ),
-        (
-            &[
-                "call",
-                "Read",
-                r#"{"file_path":"a.txt"}"#,
-                "--component",
-                "a.txt",
-            ],
-            2,
-            "not a valid component",
-        ),
-        (&["kall"], 2, "unrecognized subcommand"),
-        (
-            &["call", "Raed", "{}"],
-            3,
-            "unknown tool 'Raed'; did you mean 'Read'?",
-        ),
-        (&["call", "Read", "file_path=a"], 3, "it is not JSON"),
-        (
-            &["call", "Read", r#"{"path":"a.txt"}"#],
-            3,
-            "Unknown parameter 'path'. Did you mean 'file_path'?",
-        ),
-        (
-            &["call", "Read", r#"{"file_path":"/etc/passwd"}"#],
-            3,
-            "outside the workspace",
-        ),
-        (
-            &["call", "Write", r#"{"file_path":"b.txt","content":"x"}"#],
-            3,
-            "approval is needed, and nobody",
-        ),
-        (
-            &[
-                "call",
-                "Write",
-                r#"{"file_path":"b.txt","content":"x"}"#,
-                "--mode",
-                "plan",
-            ],
-            3,
-            "unknown tool 'Write'",
-        ),
-        (
-            &[
-                "call",
-                "Read",
-                r#"{"file_path":"a.txt"}"#,
-                "--deny",
-                "Read(*.txt)",
-            ],
-            3,
-            "rule: deny Read(*.txt) (command line)",
-        ),
-    ] {
+    for (arguments, code, message) in WRONG_USE.iter().chain(REFUSED_CALLS) {
         let output = desk.run(arguments);
-        assert_exit(&output, code);
-        assert!(
-            stderr(&output).contains(message),
-            "{arguments:?}: {}",
-            stderr(&output)
-        );
+        assert_exit(&output, *code);
+        let said = stderr(&output);
+        assert!(said.contains(message), "{arguments:?}: {said}");
         assert_eq!(stdout(&output), "", "{arguments:?}");
     }
     assert!(!desk.ws.join("b.txt").exists());
@@ -382,7 +355,6 @@ fn the_readmes_configuration_is_read_as_it_stands() {
 fn an_input_can_come_from_stdin() {
     let desk = Desk::new();
     fs::write(desk.ws.join("input.json"), r#"{"file_path":"a.txt"}"#).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "the program under test")]
     let output = Command::new(env!("CARGO_BIN_EXE_toolgate"))
         .args(["call", "Read", "-", "--no-user-config", "--state"])
         .arg(&desk.state)

@@ -1,5 +1,4 @@
 //! Timing for benches: minimum and median of several runs, printed as ratios to a reference of the same run.
-#![expect(clippy::print_stdout, reason = "figures are what a bench is for")]
 
 use std::time::{Duration, Instant};
 

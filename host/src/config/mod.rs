@@ -14,7 +14,7 @@ pub use merge::load;
 
 /// Why a configuration cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}:{line}: {what}", .file.display())]
+#[error("{}{}: {what}", .file.display(), position(*line))]
 pub struct ConfigError {
     /// The file.
     pub file: PathBuf,
@@ -22,6 +22,15 @@ pub struct ConfigError {
     pub line: usize,
     /// What is wrong, and what would be right.
     pub what: String,
+}
+
+/// `:7`, or nothing.
+fn position(line: usize) -> String {
+    if line == 0 {
+        String::new()
+    } else {
+        format!(":{line}")
+    }
 }
 
 /// The JSON Schema of `toolgate.toml`, for editors.
