@@ -3,6 +3,7 @@
 //! Denied, failed, stopped, done, or dropped by the caller: each end is written before the caller sees it. A call whose
 //! record cannot be written fails.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::g10_post_hooks::Finished;
 use super::ports::{Journal, PortError};
-use super::trail::{Step, Trail, beginning};
+use super::trail::{GateNote, Step, Trail, beginning};
 use crate::model::{
     CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Usage, hex,
 };
@@ -152,7 +153,7 @@ impl Recorder {
             input_sha256: sha256(&self.raw.input),
             input: beginning(&String::from_utf8_lossy(quoted), MAX_PREVIEW),
             rewrites: self.trail.take_rewrites(),
-            gates: self.trail.take(),
+            gates: terse(self.trail.take()),
             approved_by: None,
             files: Vec::new(),
             ending: ending.word(),
@@ -177,6 +178,16 @@ impl Drop for Recorder {
             tracing::error!(call = %record.call, "the record of a cancelled call could not be written: {what}");
         }
     }
+}
+
+/// Without the words of gates that passed as they always do: the gate's name says it.
+fn terse(mut steps: Vec<Step>) -> Vec<Step> {
+    for step in &mut steps {
+        if step.note == GateNote::Passed && matches!(step.detail, Cow::Borrowed(_)) {
+            step.detail = Cow::Borrowed("");
+        }
+    }
+    steps
 }
 
 /// The value with every text in it cut where it is long.

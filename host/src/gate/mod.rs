@@ -2,17 +2,17 @@
 //!
 //! | gate | takes | gives | refuses when |
 //! |---|---|---|---|
-//! | [`g01_parse`] | `RawCall` | `Parsed` | the input is not one JSON object within the limits |
-//! | [`g02_resolve`] | `Parsed` | `Resolved` | there is no such tool, or it may not be seen |
-//! | [`g03_normalise`] | `Resolved` | `Normalised` | never |
-//! | [`g04_permission`] | `Normalised` | `Permitted` | a rule, the ceiling or the mode denies |
-//! | [`g05_schema`] | `Permitted` | `Validated` | the input does not fit, under `enforce` |
-//! | [`g06_pre_hooks`] | `Validated` | `Hooked`, or a rewrite back to gate 3 | a hook denies or is broken |
-//! | [`g07_approval`] | `Hooked` | `Cleared` | approval is needed and not given |
-//! | [`g08_execute`] | `Cleared` | `Executed` | never: what goes wrong is the ending |
-//! | [`g09_output`] | `Executed` | `Capped` | never |
-//! | [`g10_post_hooks`] | `Capped` | `Finished` | never |
-//! | [`g11_journal`] | every end | `Outcome` | the record cannot be written |
+//! | `g01_parse` | `RawCall` | `Parsed` | the input is not one JSON object within the limits |
+//! | `g02_resolve` | `Parsed` | `Resolved` | there is no such tool, or it may not be seen |
+//! | `g03_normalise` | `Resolved` | `Normalised` | never |
+//! | `g04_permission` | `Normalised` | `Permitted` | a rule, the ceiling or the mode denies |
+//! | `g05_schema` | `Permitted` | `Validated` | the input does not fit, under `enforce` |
+//! | `g06_pre_hooks` | `Validated` | `Hooked`, or a rewrite back to gate 3 | a hook denies or is broken |
+//! | `g07_approval` | `Hooked` | `Cleared` | approval is needed and not given |
+//! | `g08_execute` | `Cleared` | `Executed` | never: what goes wrong is the ending |
+//! | `g09_output` | `Executed` | `Capped` | never |
+//! | `g10_post_hooks` | `Capped` | `Finished` | never |
+//! | `g11_journal` | every end | `Outcome` | the record cannot be written |
 //!
 //! A stage type is made only in its gate's file, so no other order compiles. Owns the chain, the registry and the ports
 //! that adapters implement. Never contains an adapter, wasmtime, or a policy question of its own.

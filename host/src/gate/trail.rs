@@ -33,6 +33,7 @@ pub struct Step {
     /// What it did.
     pub note: GateNote,
     /// The rule or default that decided, or what was found.
+    #[serde(skip_serializing_if = "str::is_empty")]
     pub detail: Cow<'static, str>,
     /// The rules that matched.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -16,6 +16,8 @@ use std::time::Duration;
 use super::scrub::scrub;
 use crate::gate::{Journal, PortError, Record};
 
+/// Bytes of most records.
+const USUAL_LINE: usize = 2_048;
 /// How long records gather before they are brought to the disk.
 const GATHER: Duration = Duration::from_millis(50);
 
@@ -131,7 +133,8 @@ impl Journal for Memory {
 
 fn line(record: &Record) -> Result<Vec<u8>, PortError> {
     let quoted = std::iter::once(&record.input).chain(&record.rewrites);
-    let mut line = if quoted.into_iter().any(|text| scrub(text) != text.as_str()) {
+    let mut line = Vec::with_capacity(USUAL_LINE);
+    let written = if quoted.into_iter().any(|text| scrub(text) != text.as_str()) {
         let mut scrubbed = record.clone();
         scrubbed.input = scrub(&record.input).into_owned();
         scrubbed.rewrites = record
@@ -139,11 +142,11 @@ fn line(record: &Record) -> Result<Vec<u8>, PortError> {
             .iter()
             .map(|text| scrub(text).into_owned())
             .collect();
-        serde_json::to_vec(&scrubbed)
+        serde_json::to_writer(&mut line, &scrubbed)
     } else {
-        serde_json::to_vec(record)
-    }
-    .map_err(|error| PortError(error.to_string()))?;
+        serde_json::to_writer(&mut line, record)
+    };
+    written.map_err(|error| PortError(error.to_string()))?;
     line.push(b'\n');
     Ok(line)
 }
