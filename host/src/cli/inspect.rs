@@ -40,7 +40,7 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
 async fn file(cli: &Cli, path: &PathBuf) -> anyhow::Result<Exit> {
     let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
     let engine = ToolEngine::new(1)?;
-    let component = LoadedComponent::load(&engine, Source::Bytes(&bytes))
+    let component = LoadedComponent::load(&engine, Source::Bytes(bytes))
         .with_context(|| path.display().to_string())?;
     let declaration = component
         .describe()

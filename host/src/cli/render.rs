@@ -9,12 +9,13 @@ use toolgate::model::{Content, Denial, Ending, Outcome, ToolOutput, visible};
 
 use super::exit::Exit;
 
-/// Diagnostics go to stderr; `TOOLGATE_LOG` says which.
+/// Diagnostics go to stderr; `TOOLGATE_LOG` says from which level on (error, warn, info, debug, trace; default warn).
 pub(crate) fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("TOOLGATE_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let level = std::env::var("TOOLGATE_LOG")
+        .ok()
+        .and_then(|level| level.parse().ok());
     tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(level.unwrap_or(tracing::Level::WARN))
         .with_writer(std::io::stderr)
         .init();
 }

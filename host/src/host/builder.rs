@@ -18,7 +18,7 @@ use crate::model::{Declaration, SideEffect, ToolName, suggestion};
 use crate::policy::{Access, Policy, PolicySettings, Roots};
 use crate::provider::ComponentProvider;
 use crate::runtime::files::{ReadLedger, RootDirs};
-use crate::runtime::{LoadedComponent, ProgressSink, Source, ToolEngine};
+use crate::runtime::{ComponentError, LoadedComponent, ProgressSink, Source, ToolEngine};
 use crate::spill::FileSpill;
 
 /// Instances that may live at once, unless said otherwise.
@@ -242,22 +242,27 @@ impl HostBuilder {
             None => ToolEngine::new(DEFAULT_SLOTS)?,
         };
         let ledger = Arc::new(ReadLedger::new());
-        let mut loaded = Vec::new();
-        for tool in self.wanted_built_ins()? {
-            let source = Source::BuiltIn {
-                compiled: tool.compiled,
-                digest: tool.digest,
-            };
-            loaded.push((load(&engine, Path::new(tool.name), source).await?, true));
-        }
         for path in std::mem::take(&mut self.config.components) {
             match std::fs::read(&path) {
                 Ok(bytes) => self.components.push((path, bytes)),
                 Err(error) => return Err(HostError::Unreadable { path, error }),
             }
         }
-        for (label, bytes) in &self.components {
-            loaded.push((load(&engine, label, Source::Bytes(bytes)).await?, false));
+        // All at once: loading is work, and there may be several cores.
+        let built_in = self.wanted_built_ins()?.into_iter().map(|tool| {
+            let source = Source::BuiltIn {
+                compiled: tool.compiled,
+                digest: tool.digest,
+            };
+            spawn_load(&engine, PathBuf::from(tool.name), source, true)
+        });
+        let strangers = std::mem::take(&mut self.components).into_iter();
+        let strangers =
+            strangers.map(|(label, bytes)| spawn_load(&engine, label, Source::Bytes(bytes), false));
+        let loading: Vec<_> = built_in.chain(strangers).collect();
+        let mut loaded = Vec::new();
+        for load in loading {
+            loaded.push(load.await?);
         }
         let names: Vec<String> = loaded
             .iter()
@@ -343,18 +348,30 @@ impl HostBuilder {
     }
 }
 
-async fn load(
+/// A component with what it says of itself, and whether it is one of our own.
+type Loaded = ((LoadedComponent, Declaration), bool);
+
+/// Loads a component on a thread that may take its time.
+fn spawn_load(
     engine: &ToolEngine,
-    label: &Path,
-    source: Source<'_>,
-) -> Result<(LoadedComponent, Declaration), HostError> {
-    let failed = |error| HostError::Component {
-        path: label.to_owned(),
-        error,
-    };
-    let component = LoadedComponent::load(engine, source).map_err(failed)?;
-    let declaration = component.describe().await.map_err(failed)?;
-    Ok((component, declaration))
+    label: PathBuf,
+    source: Source,
+    built_in: bool,
+) -> impl Future<Output = Result<Loaded, HostError>> {
+    let engine = engine.clone();
+    let loading = tokio::task::spawn_blocking(move || LoadedComponent::load(&engine, source));
+    async move {
+        let failed = |error| HostError::Component { path: label, error };
+        let component = match loading.await {
+            Ok(Ok(component)) => component,
+            Ok(Err(error)) => return Err(failed(error)),
+            Err(panicked) => return Err(failed(ComponentError::Invalid(panicked.to_string()))),
+        };
+        match component.describe().await {
+            Ok(declaration) => Ok(((component, declaration), built_in)),
+            Err(error) => Err(failed(error)),
+        }
+    }
 }
 
 fn command_hook(setting: &HookSetting, on_failure: bool) -> Result<CommandHook, HookError> {

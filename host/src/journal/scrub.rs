@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use aho_corasick::AhoCorasick;
+use regex::Regex;
 
 /// Tokens of well-known issuers, bearer headers, private keys; and values under keys that say what they are.
 const PATTERNS: [&str; 7] = [
@@ -16,8 +17,39 @@ const PATTERNS: [&str; 7] = [
     r#"(?i)(?:password|passwd|secret|token|api[-_]?key|access[-_]?key)\\?"?\s*[:=]\s*\\?"?[^\s"\\,;}]{6,}"#,
 ];
 
-/// All at once, to see quickly that there is nothing to scrub.
-static ANY: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(PATTERNS).ok());
+/// What each of the patterns needs, in any letter case: a text without any of it has nothing to scrub, and no pattern is
+/// compiled for it.
+const MARKS: [&str; 20] = [
+    "private key",
+    "sk-",
+    "sk_",
+    "pk-",
+    "pk_",
+    "rk-",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "akia",
+    "asia",
+    "aiza",
+    "xox",
+    "eyj",
+    "bearer",
+];
+/// The same for keys that say what they are.
+const KEYS: [&str; 5] = ["password", "passwd", "secret", "token", "key"];
+
+static ANY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(MARKS.iter().chain(&KEYS))
+        .ok()
+});
 
 static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     PATTERNS

@@ -32,17 +32,17 @@ const OFFERED: [&str; 4] = [
 ];
 
 /// Where a component comes from.
-#[derive(Clone, Copy, Debug)]
-pub enum Source<'a> {
+#[derive(Clone, Debug)]
+pub enum Source {
     /// Ahead-of-time compiled by this crate's build script, with the digest of the component that it was compiled from.
     BuiltIn {
         /// Machine code.
         compiled: &'static [u8],
         /// SHA-256 in hexadecimal.
-        digest: &'a str,
+        digest: &'static str,
     },
     /// Bytes of a component, or of its text form.
-    Bytes(&'a [u8]),
+    Bytes(Vec<u8>),
 }
 
 /// A component that can be called.
@@ -97,12 +97,12 @@ impl LoadedComponent {
     ///
     /// # Errors
     /// [`ComponentError`], in the words of the contract rather than of the engine.
-    pub fn load(engine: &ToolEngine, source: Source<'_>) -> Result<Self, ComponentError> {
+    pub fn load(engine: &ToolEngine, source: Source) -> Result<Self, ComponentError> {
         let (component, digest) = match source {
             Source::BuiltIn { compiled, digest } => {
                 (super::built_in::load(engine, compiled)?, digest.to_owned())
             }
-            Source::Bytes(bytes) => (compile(engine, bytes)?, sha256(bytes)),
+            Source::Bytes(bytes) => (compile(engine, &bytes)?, sha256(&bytes)),
         };
         let imports = imports(engine, &component)?;
         let has_subjects = exports_of(engine, &component)?;
