@@ -15,7 +15,7 @@ use crate::runtime::{ComponentError, EngineError};
 #[non_exhaustive]
 pub enum HostError {
     /// The configuration.
-    #[error("{0}")]
+    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The rules, all that are wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
@@ -31,8 +31,8 @@ pub enum HostError {
         suggestion: String,
     },
     /// A bound out of its range.
-    #[error("[limits]: {0}")]
-    Limit(#[from] LimitError),
+    #[error("in [limits], {}", .0)]
+    Limit(LimitError),
     /// A directory that should be granted.
     #[error("the directory '{}' cannot be granted: {error}", .path.display())]
     Directory {
@@ -41,6 +41,19 @@ pub enum HostError {
         /// Why.
         error: std::io::Error,
     },
+    /// The workspace.
+    #[error("the workspace '{}' cannot be opened: {error}", .path.display())]
+    Workspace {
+        /// As it was named.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Nowhere to keep the journal and long outputs.
+    #[error(
+        "there is no home directory for the journal and long outputs: name a directory with --state"
+    )]
+    NoHome,
     /// A component.
     #[error("{}: {error}", .path.display())]
     Component {
@@ -58,16 +71,16 @@ pub enum HostError {
         error: std::io::Error,
     },
     /// Two tools of a name, or a schema that does not hold.
-    #[error("{0}")]
+    #[error(transparent)]
     Registration(#[from] RegistrationError),
     /// A hook.
-    #[error("{0}")]
+    #[error(transparent)]
     Hook(#[from] HookError),
     /// The engine.
-    #[error("{0}")]
+    #[error(transparent)]
     Engine(#[from] EngineError),
     /// The journal.
-    #[error("{0}")]
+    #[error(transparent)]
     Journal(#[from] JournalError),
     /// The spill store.
     #[error("the spill store {} cannot be opened: {error}", .path.display())]

@@ -143,7 +143,7 @@ const WRONG_USE: &[BadEnd] = &[
     (
         &["call", "Read", READ, "--component", "a.txt"],
         2,
-        "not a valid component",
+        "this is not WebAssembly",
     ),
 ];
 

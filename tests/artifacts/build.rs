@@ -25,7 +25,8 @@ fn main() -> Result<(), String> {
         toolgate_guest_build::build(workspace, &selection, &["tests/guests"])?.join("examples");
     let mut code = String::new();
     for name in guests.iter().map(String::as_str).chain(SDK_EXAMPLES) {
-        let wasm = built.join(format!("{name}.wasm")).display().to_string();
+        let wasm = toolgate_guest_build::keep(&built, &format!("{name}.wasm"))?;
+        let wasm = wasm.display().to_string();
         let constant = name.to_uppercase();
         writeln!(
             code,

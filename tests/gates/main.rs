@@ -5,5 +5,6 @@ mod native;
 mod order;
 mod panics;
 mod post_hooks;
+mod reach;
 mod records;
 mod rewrites;

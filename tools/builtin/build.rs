@@ -27,7 +27,8 @@ fn main() -> Result<(), String> {
     let mut constants =
         String::from("/// All built-in tools, by name.\npub const COMPONENTS: &[Component] = &[\n");
     for (name, package) in TOOLS {
-        let wasm = built.join(format!("{}.wasm", package.replace('-', "_")));
+        let wasm =
+            toolgate_guest_build::keep(&built, &format!("{}.wasm", package.replace('-', "_")))?;
         writeln!(
             constants,
             "    Component {{ name: {name:?}, wasm: include_bytes!({:?}) }},",

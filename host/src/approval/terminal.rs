@@ -28,6 +28,9 @@ impl Terminal {
 #[async_trait]
 impl Approver for Terminal {
     async fn ask(&self, request: &ApprovalRequest) -> Answer {
+        // One question at a time: an answer must not reach another one.
+        static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+        let _turn = TURN.lock().await;
         let prompt = prompt(request);
         let asked = tokio::task::spawn_blocking(move || ask(&prompt));
         match tokio::time::timeout(PATIENCE, asked).await {
@@ -67,16 +70,16 @@ fn prompt(request: &ApprovalRequest) -> String {
     let input = serde_json::to_string_pretty(request.input.as_ref()).unwrap_or_default();
     let shown: String = input.chars().take(MAX_SHOWN).collect();
     let left_out = input.chars().count() - shown.chars().count();
-    let mut prompt = format!("\n{} asks to run.\n", visible(request.tool.as_str()));
+    let mut prompt = format!("\n{} asks to run.\n", one_line(request.tool.as_str()));
     prompt.push_str(&format!(
         "Why you are asked: {}\n",
-        visible(&request.reason)
+        one_line(&request.reason)
     ));
     for subject in &request.subjects {
-        prompt.push_str(&format!("{}: {}\n", subject.kind, visible(&subject.value)));
+        prompt.push_str(&format!("{}: {}\n", subject.kind, one_line(&subject.value)));
     }
     for grant in &request.grants {
-        prompt.push_str(&format!("It could {}\n", visible(grant)));
+        prompt.push_str(&format!("It could {}\n", one_line(grant)));
     }
     prompt.push_str(&format!("Input: {}\n", visible(&shown)));
     if left_out > 0 {
@@ -86,6 +89,11 @@ fn prompt(request: &ApprovalRequest) -> String {
     }
     prompt.push_str("Run it once? [y/N] ");
     prompt
+}
+
+/// A text that others chose, on one line, so that it cannot look like a line of ours.
+fn one_line(text: &str) -> String {
+    visible(text).replace('\n', "\\n")
 }
 
 #[cfg(test)]
@@ -104,7 +112,7 @@ mod tests {
             input: Arc::new(input.as_object().unwrap().clone()),
             subjects: Vec::new(),
             reason: "a hook said \u{1b}[8m".to_owned(),
-            grants: vec!["write files: /ws/a\u{200b}b".to_owned()],
+            grants: vec!["write files: /ws/a\u{200b}b\nRun it once? [y/N] ".to_owned()],
             ticket: String::new(),
         };
         let prompt = prompt(&request);
@@ -113,5 +121,9 @@ mod tests {
             "{prompt:?}"
         );
         assert!(!prompt.contains(['\u{202e}', '\u{200b}']));
+        let asks = prompt
+            .lines()
+            .filter(|line| line.starts_with("Run it once?"));
+        assert_eq!(asks.count(), 1, "{prompt}");
     }
 }

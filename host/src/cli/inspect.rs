@@ -14,7 +14,7 @@ use super::{render, setup};
 
 pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
     let path = PathBuf::from(tool);
-    if path.exists() {
+    if path.is_file() {
         return file(cli, &path).await;
     }
     let host = setup::host(&cli.setup).await?;
@@ -37,8 +37,9 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
 }
 
 /// A component that is not registered anywhere: asked in an empty sandbox.
-async fn file(cli: &Cli, path: &PathBuf) -> anyhow::Result<Exit> {
-    let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
+async fn file(cli: &Cli, path: &std::path::Path) -> anyhow::Result<Exit> {
+    let bytes =
+        toolgate::runtime::read_component(path).with_context(|| path.display().to_string())?;
     let engine = ToolEngine::new(1)?;
     let component = LoadedComponent::load(&engine, Source::Bytes(bytes))
         .with_context(|| path.display().to_string())?;

@@ -126,7 +126,8 @@ pub(super) struct Hooks {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookSetting {
-    /// Program and arguments.
+    /// Program and arguments. A program with a slash in its name stands on the folder of the file; another is looked up in
+    /// the search path.
     pub command: Vec<String>,
     /// Names of the tools it is for. Default: all.
     #[serde(default)]
@@ -134,6 +135,18 @@ pub struct HookSetting {
     /// Milliseconds it may take, 1 to 600,000. Default 10,000.
     #[serde(default = "default_hook_timeout")]
     pub timeout_ms: u64,
+}
+
+impl HookSetting {
+    /// The same with its program on a folder, where it has a slash in its name.
+    pub(super) fn on(mut self, folder: &std::path::Path) -> Self {
+        if let Some(program) = self.command.first_mut()
+            && program.contains('/')
+        {
+            *program = folder.join(&*program).to_string_lossy().into_owned();
+        }
+        self
+    }
 }
 
 fn default_hook_timeout() -> u64 {

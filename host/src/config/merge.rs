@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::ConfigError;
-use super::file::{Config, File, LimitSetting, Limits, Permissions};
+use super::file::{Config, File, HookSetting, LimitSetting, Limits, Permissions};
 use super::keys;
 use crate::policy::{Decision, Mode, Rule};
 
@@ -57,11 +57,17 @@ fn add(config: &mut Config, path: &Path, text: &str) -> Result<(), ConfigError> 
     config.schema = file.schema.mode.or(config.schema);
     config.schema_of.extend(file.schema.tools);
     add_limits(config, file.limits);
-    config.pre_hooks.extend(file.hooks.pre_tool_use);
-    config.post_hooks.extend(file.hooks.post_tool_use);
+    let placed = |hooks: Vec<HookSetting>| {
+        hooks
+            .into_iter()
+            .map(|hook| hook.on(base))
+            .collect::<Vec<_>>()
+    };
+    config.pre_hooks.extend(placed(file.hooks.pre_tool_use));
+    config.post_hooks.extend(placed(file.hooks.post_tool_use));
     config
         .failure_hooks
-        .extend(file.hooks.post_tool_use_failure);
+        .extend(placed(file.hooks.post_tool_use_failure));
     config.components.extend(
         file.components
             .files
@@ -170,7 +176,7 @@ mod tests {
             [limits.tools.Grep]
             fuel = 1000000
             [[hooks.pre_tool_use]]
-            command = ["true"]
+            command = ["./check.sh", "x"]
             [components]
             files = ["mine.wasm"]
             [journal]
@@ -187,6 +193,7 @@ mod tests {
         assert_eq!(config.limits.timeout_ms, Some(5000));
         assert_eq!(config.limits_of["Grep"].fuel, Some(1_000_000));
         assert_eq!(config.pre_hooks[0].timeout_ms, 10_000);
+        assert_eq!(config.pre_hooks[0].command, ["/etc/./check.sh", "x"]);
         assert_eq!(config.components, [Path::new("/etc/mine.wasm")]);
     }
 

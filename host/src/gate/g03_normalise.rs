@@ -43,14 +43,14 @@ impl Normalised {
 /// Normalises a call.
 pub(super) fn normalise(call: Resolved, trail: &mut Trail) -> Normalised {
     let (header, tool, mut input) = call.into_parts();
-    let mut conversions = Vec::new();
+    let mut changes = Changes::default();
     if !tool.declaration().raw_input() {
         let schema = SchemaView::root(&tool.declaration().input_schema);
-        normalise_object(&schema, &mut input, "", &mut conversions);
+        normalise_object(&schema, &mut input, "", &mut changes);
     }
-    match conversions.as_slice() {
-        [] => trail.note(Gate::Normalise, GateNote::Passed, "nothing to convert"),
-        changed => trail.note(Gate::Normalise, GateNote::Changed, changed.join("; ")),
+    match changes.0.as_str() {
+        "" => trail.note(Gate::Normalise, GateNote::Passed, "nothing to convert"),
+        words => trail.note(Gate::Normalise, GateNote::Changed, words.to_owned()),
     }
     Normalised {
         header,
@@ -63,50 +63,59 @@ fn normalise_object(
     schema: &SchemaView<'_>,
     object: &mut Map<String, Value>,
     path: &str,
-    conversions: &mut Vec<String>,
+    changes: &mut Changes,
 ) {
-    let names: Vec<String> = object.keys().cloned().collect();
-    for name in names {
-        let at = if path.is_empty() {
-            name.clone()
-        } else {
-            format!("{path}.{name}")
-        };
-        let property = schema.property(&name);
-        let admits_null = property.as_ref().is_some_and(SchemaView::admits_null);
-        match object.get_mut(&name) {
-            Some(Value::Null) if !admits_null => {
-                object.shift_remove(&name);
-                conversions.push(format!("{at}: null is absence"));
-            }
-            Some(value) => {
-                if let Some(property) = property {
-                    normalise_value(&property, value, &at, conversions);
-                }
-            }
-            None => {}
+    let at = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    object.retain(|name, value| {
+        let absent = value.is_null()
+            && !schema
+                .property(name)
+                .is_some_and(|property| property.admits_null());
+        if absent {
+            changes.note(|| format!("{}: null is absence", at(name)));
+        }
+        !absent
+    });
+    for (name, value) in object.iter_mut() {
+        if let Some(property) = schema.property(name) {
+            normalise_value(&property, value, &at(name), changes);
         }
     }
 }
 
-fn normalise_value(
-    schema: &SchemaView<'_>,
-    value: &mut Value,
-    path: &str,
-    conversions: &mut Vec<String>,
-) {
+/// What was changed, in words; no more of them than a record holds.
+#[derive(Default)]
+struct Changes(String);
+
+impl Changes {
+    /// The most bytes of all words together.
+    const MAX: usize = 2_048;
+
+    fn note(&mut self, words: impl FnOnce() -> String) {
+        if self.0.len() < Self::MAX {
+            let separator = if self.0.is_empty() { "" } else { "; " };
+            self.0.push_str(separator);
+            self.0.push_str(&words());
+        }
+    }
+}
+
+fn normalise_value(schema: &SchemaView<'_>, value: &mut Value, path: &str, changes: &mut Changes) {
     if let Some(kind) = schema.single_kind()
         && let Some(converted) = convert(kind, value)
     {
-        conversions.push(format!("{path}: {value} is {converted}"));
+        changes.note(|| format!("{path}: {value} is {converted}"));
         *value = converted;
     }
     match value {
-        Value::Object(object) => normalise_object(schema, object, path, conversions),
+        Value::Object(object) => normalise_object(schema, object, path, changes),
         Value::Array(items) => {
             if let Some(item_schema) = schema.items() {
                 for (index, item) in items.iter_mut().enumerate() {
-                    normalise_value(&item_schema, item, &format!("{path}[{index}]"), conversions);
+                    normalise_value(&item_schema, item, &format!("{path}[{index}]"), changes);
                 }
             }
         }
@@ -137,7 +146,7 @@ fn convert(kind: Kind, value: &Value) -> Option<Value> {
 /// A float without a fraction as an integer, where every integer up to it is exact.
 fn whole(float: f64) -> Option<Value> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
-    if float.fract() != 0.0 || float.abs() > EXACT {
+    if float.fract() != 0.0 || float.abs() >= EXACT {
         return None;
     }
     format!("{float:.0}").parse::<i64>().ok().map(Value::from)
@@ -158,7 +167,12 @@ mod tests {
         let Value::Object(mut object) = input else {
             panic!("an object")
         };
-        normalise_object(&SchemaView::root(&schema), &mut object, "", &mut Vec::new());
+        normalise_object(
+            &SchemaView::root(&schema),
+            &mut object,
+            "",
+            &mut Changes::default(),
+        );
         Value::Object(object)
     }
 

@@ -5,9 +5,12 @@
 //! tell that it exists. Refuses what the verdict denies, and what cannot be decided.
 
 use super::g03_normalise::Normalised;
-use super::trail::{GateNote, Trail};
+use super::trail::{GateNote, Trail, beginning};
 use crate::model::{Denial, DenialReason, Gate, Subject};
 use crate::policy::{Decision, Policy, Question, Verdict};
+
+/// The longest refusal of a tool that is repeated, bytes.
+const MAX_REFUSAL: usize = 2_000;
 
 /// A call that no rule forbids. It may still have to be asked.
 #[derive(Debug)]
@@ -37,9 +40,14 @@ pub(super) async fn check(
     call: Normalised,
     trail: &mut Trail,
 ) -> Result<Permitted, Denial> {
-    let subjects = subjects(&call)
-        .await
-        .map_err(|message| Denial::new(Gate::Permission, DenialReason::ToolRefused { message }))?;
+    let subjects = subjects(&call).await.map_err(|message| {
+        Denial::new(
+            Gate::Permission,
+            DenialReason::ToolRefused {
+                message: beginning(&message, MAX_REFUSAL),
+            },
+        )
+    })?;
     let verdict = policy.evaluate(Question {
         tool: call.tool().facts(),
         subjects: &subjects,
@@ -115,7 +123,6 @@ fn hinted(denial: Denial, call: &Normalised, subjects: &[Subject]) -> Denial {
         | DenialReason::PathTooLong { .. }
         | DenialReason::Undecidable { .. }
         | DenialReason::ToolRefused { .. }
-        | DenialReason::UnsupportedSubject { .. }
         | DenialReason::InvalidInput { .. }
         | DenialReason::HookDenied { .. }
         | DenialReason::HookBroken { .. }

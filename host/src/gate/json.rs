@@ -101,9 +101,10 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(deeper)?;
             if object.contains_key(&key) {
+                let shown: String = key.chars().take(100).collect();
                 return Err(de::Error::custom(format_args!(
                     "duplicate key '{}'",
-                    key.escape_debug()
+                    shown.escape_debug()
                 )));
             }
             object.insert(key, value);

@@ -138,7 +138,7 @@ impl HostBuilder {
     /// # Errors
     /// [`HostError`]: whatever cannot be understood, found or enforced.
     pub async fn build(mut self) -> Result<Host, HostError> {
-        let state = self.state_folder();
+        let state = self.state_folder()?;
         let journal_file = self
             .config
             .journal
@@ -173,21 +173,14 @@ impl HostBuilder {
         })
     }
 
-    fn state_folder(&self) -> PathBuf {
+    fn state_folder(&self) -> Result<PathBuf, HostError> {
         use etcetera::BaseStrategy as _;
-        let default = || {
-            let strategy = etcetera::choose_base_strategy().ok()?;
-            Some(
-                strategy
-                    .state_dir()
-                    .unwrap_or_else(|| strategy.data_dir())
-                    .join("toolgate"),
-            )
-        };
-        self.state
-            .clone()
-            .or_else(default)
-            .unwrap_or_else(|| std::env::temp_dir().join("toolgate"))
+        if let Some(state) = &self.state {
+            return Ok(state.clone());
+        }
+        let strategy = etcetera::choose_base_strategy().map_err(|_missing| HostError::NoHome)?;
+        let state = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
+        Ok(state.join("toolgate"))
     }
 
     /// The granted directories, resolved. Spilled outputs can be read.
@@ -204,7 +197,13 @@ impl HostBuilder {
                 .map(|path| resolve(path))
                 .collect::<Result<Vec<_>, _>>()
         };
-        let workspace = resolve(&self.workspace)?;
+        let workspace = self
+            .workspace
+            .canonicalize()
+            .map_err(|error| HostError::Workspace {
+                path: self.workspace.clone(),
+                error,
+            })?;
         let as_given = std::path::absolute(&self.workspace).unwrap_or_else(|_| workspace.clone());
         let mut read = all(&self.config.read)?;
         read.push(resolve(spill)?);
@@ -216,8 +215,17 @@ impl HostBuilder {
         ))
     }
 
-    /// Our own files: no tool writes them.
+    /// Our own files, under the names that they were given and the ones that they have: no tool writes them.
     fn protected(&self, state: &Path, journal: &Path) -> Vec<PathBuf> {
+        let hooks = [
+            &self.config.pre_hooks,
+            &self.config.post_hooks,
+            &self.config.failure_hooks,
+        ];
+        let programs = hooks
+            .into_iter()
+            .flatten()
+            .flat_map(|hook| hook.command.iter().map(PathBuf::from));
         let own = [state, journal].into_iter().map(Path::to_owned);
         let listed = self
             .config
@@ -226,11 +234,9 @@ impl HostBuilder {
             .chain(&self.config.components)
             .cloned();
         own.chain(listed)
-            .map(|path| {
-                path.canonicalize()
-                    .or_else(|_| std::path::absolute(&path))
-                    .unwrap_or(path)
-            })
+            .chain(programs.filter(|word| word.is_file()))
+            .flat_map(|path| [std::path::absolute(&path).ok(), path.canonicalize().ok()])
+            .flatten()
             .collect()
     }
 
@@ -243,7 +249,7 @@ impl HostBuilder {
         };
         let ledger = Arc::new(ReadLedger::new());
         for path in std::mem::take(&mut self.config.components) {
-            match std::fs::read(&path) {
+            match crate::runtime::read_component(&path) {
                 Ok(bytes) => self.components.push((path, bytes)),
                 Err(error) => return Err(HostError::Unreadable { path, error }),
             }
@@ -276,7 +282,7 @@ impl HostBuilder {
                 digest: component.digest().to_owned(),
                 computes_subjects: component.computes_subjects(),
                 built_in,
-                limits: settings::limits(&self.config, &name)?,
+                limits: settings::limits(&self.config, &name).map_err(HostError::Limit)?,
                 schema_mode: settings::schema_mode(&self.config, &name),
                 provider: Arc::new(ComponentProvider::new(
                     component,

@@ -4,6 +4,7 @@
 //! result is released. What was written survives the process; a thread of its own brings it to the disk within 50 ms, many
 //! records at once, so that a call never waits for the disk.
 
+use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,7 +14,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::scrub::scrub;
+use serde_json::Value;
+
+use super::scrub;
 use crate::gate::{Journal, PortError, Record};
 
 /// Bytes of most records.
@@ -132,21 +135,28 @@ impl Journal for Memory {
 }
 
 fn line(record: &Record) -> Result<Vec<u8>, PortError> {
-    let quoted = std::iter::once(&record.input).chain(&record.rewrites);
+    let failed = |error: serde_json::Error| PortError(error.to_string());
     let mut line = Vec::with_capacity(USUAL_LINE);
-    let written = if quoted.into_iter().any(|text| scrub(text) != text.as_str()) {
-        let mut scrubbed = record.clone();
-        scrubbed.input = scrub(&record.input).into_owned();
-        scrubbed.rewrites = record
-            .rewrites
-            .iter()
-            .map(|text| scrub(text).into_owned())
-            .collect();
-        serde_json::to_writer(&mut line, &scrubbed)
-    } else {
-        serde_json::to_writer(&mut line, record)
-    };
-    written.map_err(|error| PortError(error.to_string()))?;
+    serde_json::to_writer(&mut line, record).map_err(failed)?;
+    if scrub::may_hold_secrets(&line) {
+        let mut value = serde_json::to_value(record).map_err(failed)?;
+        scrub_value(&mut value);
+        line = serde_json::to_vec(&value).map_err(failed)?;
+    }
     line.push(b'\n');
     Ok(line)
+}
+
+/// Scrubs every text of a record, whoever put it there.
+fn scrub_value(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(scrubbed) = scrub::scrub(text) {
+                *text = scrubbed;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(scrub_value),
+        Value::Object(object) => object.values_mut().for_each(scrub_value),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{SideEffect, SubjectKind};
+use super::SideEffect;
+
+/// The most characters of a denial that the model is told.
+const MAX_FOR_MODEL: usize = 8_000;
 
 /// The eleven gates, in the order of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -161,11 +164,6 @@ pub enum DenialReason {
         /// The tool's words.
         message: String,
     },
-    /// The kind of subject cannot be judged by this host.
-    UnsupportedSubject {
-        /// The kind.
-        kind: SubjectKind,
-    },
     /// The input does not fit the schema.
     InvalidInput {
         /// One sentence each.
@@ -263,9 +261,6 @@ impl fmt::Display for DenialReason {
                 )
             }
             Self::ToolRefused { message } => write!(f, "the tool refused: {message}"),
-            Self::UnsupportedSubject { kind } => {
-                write!(f, "this host cannot judge {kind} subjects yet")
-            }
             Self::InvalidInput { violations } => f.write_str(&violations.join("\n")),
             Self::HookDenied { hook, message } => write!(f, "the hook '{hook}' refused: {message}"),
             Self::HookBroken { hook, what } => write!(f, "hook broken: {hook}, {what}"),
@@ -333,12 +328,16 @@ impl Denial {
 
     /// What the model is told: parameter names, types and rule texts, never where a rule stands.
     pub fn for_model(&self) -> String {
-        match &self.reason {
+        let text = match &self.reason {
             DenialReason::InvalidInput { violations } => violations.join("\n"),
             reason => format!(
                 "Denied at the {} gate: {reason}. The tool was not executed.",
                 self.gate
             ),
+        };
+        match text.char_indices().nth(MAX_FOR_MODEL) {
+            Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+            None => text,
         }
     }
 }

@@ -53,6 +53,9 @@ pub struct SubjectField {
     pub field: String,
 }
 
+/// The most subjects of one call: each is compared with every rule.
+const MAX_SUBJECTS: usize = 1_000;
+
 impl SubjectField {
     /// Takes the subjects out of a normalised input: one for a string, one for each string of an array. An absent field
     /// yields the `default` of its schema. Anything else yields nothing, which a pattern cannot match.
@@ -65,7 +68,7 @@ impl SubjectField {
         };
         let texts = match input.get(&self.field).or_else(default) {
             Some(Value::String(text)) => vec![text.clone()],
-            Some(Value::Array(items)) => match strings(items) {
+            Some(Value::Array(items)) if items.len() <= MAX_SUBJECTS => match strings(items) {
                 Some(texts) => texts,
                 None => return Vec::new(),
             },

@@ -1,13 +1,13 @@
 //! The one place that decides whether a call may run.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::index::{self, ToolRules};
+use super::grant::Strays;
+use super::index::{self, ByTool, ToolRules};
 use super::rule_set::RuleSet;
 use super::{Access, Decision, FileGrant, FileGuard, Mode, Refusal, Roots, Rule};
 use crate::model::{
@@ -151,7 +151,7 @@ pub struct Verdict {
 /// See the module.
 #[derive(Debug)]
 pub struct Policy {
-    rules: HashMap<ToolName, ToolRules>,
+    rules: ByTool,
     mode: Mode,
     ceiling: SideEffect,
     roots: Arc<Roots>,
@@ -243,6 +243,14 @@ impl Policy {
             } else {
                 Vec::new()
             },
+            strays: self
+                .rules
+                .get(&tool.name)
+                .filter(|_| !accepted)
+                .map(|rules| Strays {
+                    rules: Arc::clone(rules),
+                    need_allow: verdict.basis == Basis::Rules,
+                }),
         })
     }
 
@@ -260,7 +268,7 @@ impl Policy {
         Question { tool, subjects }: Question<'_>,
         paths: &[PathBuf],
     ) -> Option<DenialReason> {
-        let rules = self.rules.get(&tool.name);
+        let rules = self.rules.get(&tool.name).map(Arc::as_ref);
         if let Some(bare) = rules
             .map(|rules| rules.deny.bare())
             .filter(|bare| !bare.is_empty())
@@ -310,7 +318,9 @@ impl Policy {
             path: path.to_string_lossy().chars().take(MAX_QUOTED).collect(),
             access: access.as_str(),
         };
-        match self.guard.judge(access, path) {
+        // A writing view reads too.
+        let judged = self.guard.judge(Access::Read, path);
+        match judged.and_then(|()| self.guard.judge(access, path)) {
             Err(Refusal::Rules(rules)) => Some(DenialReason::Rule { rules }),
             Err(Refusal::Protected(pattern)) => Some(DenialReason::Protected { pattern }),
             Err(Refusal::SystemTree(_)) => Some(outside()),
@@ -328,7 +338,10 @@ impl Policy {
             Some((Access::Write, _)) => paths.iter().find_map(|path| self.guard.runs_code(path)),
             _ => None,
         };
-        let edits_files = tool.built_in && matches!(tool.files, Some((Access::Write, _)));
+        let in_workspace = |path: &PathBuf| path.starts_with(self.roots.workspace());
+        let edits_files = tool.built_in
+            && matches!(tool.files, Some((Access::Write, _)))
+            && paths.iter().all(in_workspace);
         let (decision, basis) = match (self.mode, runs_code) {
             (Mode::Bypass, _) => (Decision::Allow, Basis::Bypass),
             (_, Some(pattern)) => (self.ask(), Basis::RunsCode { pattern }),

@@ -63,7 +63,15 @@ const PROTECTED: &[&str] = &[
     "**/.zlogout",
     "**/.kshrc",
     "**/.config/fish/**",
+    "**/.gitconfig",
+    "**/.config/git",
+    "**/.config/systemd",
+    "**/.config/autostart",
+    "**/.ssh",
 ];
+
+/// Never made or written by a tool, though what is below may be: a file of this name points git to another repository.
+const PROTECTED_ITSELF: &[&str] = &["**/.git"];
 
 /// Writable only with a human's yes, even where a rule allows it: programs run these files on their own.
 const RUNS_CODE: &[&str] = &[
@@ -74,6 +82,8 @@ const RUNS_CODE: &[&str] = &[
     "**/.github/hooks/**",
     "**/.github/workflows/**",
     "**/.gitlab-ci.yml",
+    "**/.cargo/config.toml",
+    "**/.npmrc",
     "**/.husky/**",
     "**/.devcontainer/**",
     "**/.gitmodules",
@@ -92,6 +102,7 @@ pub struct FileGuard {
     write: DenySet,
     protected: PatternIndex,
     protected_patterns: Vec<String>,
+    protected_itself: PatternIndex,
     runs_code: PatternIndex,
 }
 
@@ -125,6 +136,7 @@ impl FileGuard {
             write: DenySet::new(write)?,
             protected: built_in(protected.iter().map(String::as_str))?,
             protected_patterns: protected,
+            protected_itself: built_in(PROTECTED_ITSELF.iter().copied())?,
             runs_code: built_in(RUNS_CODE.iter().copied())?,
         })
     }
@@ -147,6 +159,10 @@ impl FileGuard {
         }
         if access == Access::Read {
             return Ok(());
+        }
+        if let Some(at) = self.protected_itself.matching(path).first() {
+            let pattern = PROTECTED_ITSELF.get(*at).copied().unwrap_or_default();
+            return Err(Refusal::Protected(pattern.to_owned()));
         }
         let protected = self.protected.matching_or_above(path).first().copied();
         match protected.and_then(|at| self.protected_patterns.get(at)) {
@@ -257,6 +273,8 @@ mod tests {
             "/ws/a/b/c/.git/config",
             "/ws/.ToolGate/Config.TOML",
             "/ws/toolgate.toml",
+            "/ws/sub/.git",
+            "/home/u/.ssh/authorized_keys",
             "/home/u/.bashrc",
             "/cfg",
             "/cfg/x",

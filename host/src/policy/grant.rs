@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::index::ToolRules;
 use super::{Access, FileGuard, Refusal, Roots};
+use crate::model::RuleSource;
 
 /// The file view of one call.
 #[derive(Clone, Debug)]
@@ -15,6 +17,16 @@ pub struct FileGrant {
     pub(super) scope: Option<Vec<PathBuf>>,
     /// Paths for which somebody accepted that programs run them on their own.
     pub(super) may_run_code: Vec<PathBuf>,
+    /// What a link that leads away from the scope must satisfy; none: somebody accepted the call as it is.
+    pub(super) strays: Option<Strays>,
+}
+
+/// Rules over what is reached under another path than the call named.
+#[derive(Clone, Debug)]
+pub(super) struct Strays {
+    pub(super) rules: Arc<ToolRules>,
+    /// The call runs because of an allow rule, so what it reaches needs one too.
+    pub(super) need_allow: bool,
 }
 
 /// Why a path may not even be tried.
@@ -30,6 +42,10 @@ pub enum RequestRefusal {
     Guard(Refusal),
     /// Programs run this file on their own, and nobody accepted that.
     RunsCode(&'static str),
+    /// A link leads to what this rule asks for.
+    Asked(RuleSource),
+    /// A link leads to what no rule allows.
+    NotAllowed,
 }
 
 impl FileGrant {
@@ -73,12 +89,34 @@ impl FileGrant {
         self.scope.as_ref().is_none_or(in_scope) && self.guard.judge(Access::Read, path).is_ok()
     }
 
-    /// May what was opened be used, now that its real path is known? The call's scope is about names, so it is not asked
-    /// again: a link that the call names may lead to another place inside the roots.
+    /// May what was opened be used, now that its real path is known? A link that the call names may lead to another place
+    /// inside the roots, where the tool's rules hold for the real path as they did for the named one.
     ///
     /// # Errors
     /// [`RequestRefusal`].
     pub fn judge_opened(&self, access: Access, real: &Path) -> Result<(), RequestRefusal> {
+        self.judge(access, real)?;
+        let (Some(scope), Some(strays)) = (&self.scope, &self.strays) else {
+            return Ok(());
+        };
+        if scope.iter().any(|subject| real.starts_with(subject)) {
+            return Ok(());
+        }
+        if let Some(rule) = strays.rules.ask.matching(real).into_iter().next() {
+            return Err(RequestRefusal::Asked(rule));
+        }
+        let allow = &strays.rules.allow;
+        if strays.need_allow && allow.bare().is_empty() && allow.matching(real).is_empty() {
+            return Err(RequestRefusal::NotAllowed);
+        }
+        Ok(())
+    }
+
+    /// May this directory be on the way: listed, or made for what the call names?
+    ///
+    /// # Errors
+    /// [`RequestRefusal`].
+    pub fn judge_way(&self, access: Access, real: &Path) -> Result<(), RequestRefusal> {
         self.judge(access, real).map(|_| ())
     }
 

@@ -1,6 +1,7 @@
 //! The index: rules by tool and effect, and the deny rules that bind files whatever the tool.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::evaluate::{PolicyError, PolicySettings, ToolFacts};
 use super::rule_set::RuleSet;
@@ -15,12 +16,15 @@ pub(super) struct ToolRules {
     pub(super) allow: RuleSet,
 }
 
+/// The rules of every tool that has some.
+pub(super) type ByTool = HashMap<ToolName, Arc<ToolRules>>;
+
 /// Builds the index; every rule that does not fit a tool is an error of its own.
 pub(super) fn build(
     rules: &[Rule],
     settings: &PolicySettings,
     tools: &[ToolFacts],
-) -> Result<(HashMap<ToolName, ToolRules>, FileGuard), Vec<PolicyError>> {
+) -> Result<(ByTool, FileGuard), Vec<PolicyError>> {
     let mut errors = Vec::new();
     let mut sorted: HashMap<ToolName, Sorted> = HashMap::new();
     let mut denied = Sorted::default();
@@ -127,7 +131,7 @@ fn sort_rule(
     Ok(())
 }
 
-fn finish(sorted: HashMap<ToolName, Sorted>) -> Result<HashMap<ToolName, ToolRules>, PatternError> {
+fn finish(sorted: HashMap<ToolName, Sorted>) -> Result<ByTool, PatternError> {
     sorted
         .into_iter()
         .map(|(name, mut rules)| {
@@ -144,7 +148,7 @@ fn finish(sorted: HashMap<ToolName, Sorted>) -> Result<HashMap<ToolName, ToolRul
                 ask: set(Decision::Ask)?,
                 allow: set(Decision::Allow)?,
             };
-            Ok((name, rules))
+            Ok((name, Arc::new(rules)))
         })
         .collect()
 }

@@ -32,11 +32,14 @@ pub struct Rule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// The part before the parenthesis.
-    #[error("{0}")]
+    #[error(transparent)]
     Name(#[from] NameError),
     /// An opening parenthesis without a closing one at the end.
     #[error("the rule '{0}' has an opening parenthesis and does not end in a closing one")]
     Unclosed(String),
+    /// `*` alone.
+    #[error("the rule '{0}' names no tool: a '*' only stands behind the beginning of a name")]
+    EveryTool(String),
     /// `Name()`.
     #[error("the rule '{0}' has an empty pattern: write the name alone for every call")]
     EmptyPattern(String),
@@ -62,6 +65,7 @@ impl Rule {
             },
         };
         let name = match name.strip_suffix('*') {
+            Some("") => return Err(RuleError::EveryTool(text.to_owned())),
             Some(prefix) => NamePattern::Prefix(ToolName::try_from(prefix)?.as_str().to_owned()),
             None => NamePattern::Exact(ToolName::try_from(name)?),
         };
@@ -127,7 +131,7 @@ mod tests {
         assert!(matches!(parse("Read(a) "), Err(RuleError::Unclosed(_))));
         assert!(matches!(parse("Read()"), Err(RuleError::EmptyPattern(_))));
         assert!(matches!(parse(""), Err(RuleError::Name(_))));
-        assert!(matches!(parse("*"), Err(RuleError::Name(_))));
+        assert!(matches!(parse("*"), Err(RuleError::EveryTool(_))));
         assert!(matches!(parse("Re ad"), Err(RuleError::Name(_))));
     }
 }

@@ -1,6 +1,7 @@
 //! Components: from bytes to something that can be called, with what it says of itself.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -59,8 +60,11 @@ pub struct LoadedComponent {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ComponentError {
     /// Over the size limit.
-    #[error("the component has {0} bytes, and {MAX_COMPONENT} is the most")]
+    #[error("the component has {0} bytes or more, and {MAX_COMPONENT} is the most")]
     TooLarge(usize),
+    /// Another kind of file.
+    #[error("this is not WebAssembly")]
+    NotWasm,
     /// A core module.
     #[error(
         "this is a core Wasm module, not a component: build for wasm32-wasip2, or wrap it as a component"
@@ -157,9 +161,27 @@ impl fmt::Debug for LoadedComponent {
     }
 }
 
+/// Reads a component file; of one that is too large, as much as shows that it is.
+///
+/// # Errors
+/// The operating system's.
+pub fn read_component(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    std::io::Read::read_to_end(
+        &mut std::io::Read::take(file, MAX_COMPONENT as u64 + 1),
+        &mut bytes,
+    )?;
+    Ok(bytes)
+}
+
 fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentError> {
     if bytes.len() > MAX_COMPONENT {
         return Err(ComponentError::TooLarge(bytes.len()));
+    }
+    let text_form = bytes.trim_ascii_start().starts_with(b"(");
+    if !bytes.starts_with(b"\0asm") && !text_form {
+        return Err(ComponentError::NotWasm);
     }
     if bytes.get(..8) == Some(b"\0asm\x01\0\0\0") {
         return Err(ComponentError::CoreModule);

@@ -23,7 +23,9 @@ const MAX_TRANSFER: usize = 72 << 20;
 /// The most bytes of a result.
 const MAX_RESULT: usize = 32 << 20;
 /// The most handles that a guest holds.
-const MAX_HANDLES: usize = 10_000;
+const MAX_HANDLES: usize = 1_000;
+/// The most subjects that a tool may name.
+const MAX_SUBJECTS: usize = 1_000;
 /// Bounds for what runs before a decision: `describe` and `subjects`.
 const EMPTY_SANDBOX_TIME: Duration = Duration::from_secs(5);
 const EMPTY_SANDBOX_FUEL: u64 = 5_000_000_000;
@@ -159,6 +161,12 @@ impl LoadedComponent {
                 value: subject.value,
             }
         };
+        if answer
+            .as_ref()
+            .is_ok_and(|subjects| subjects.len() > MAX_SUBJECTS)
+        {
+            return Some(Err(format!("it names more than {MAX_SUBJECTS} subjects")));
+        }
         Some(answer.map(|subjects| subjects.into_iter().map(subject).collect()))
     }
 
@@ -223,10 +231,11 @@ fn answered(answer: Result<wit::Output, wit::ToolError>) -> GuestEnd {
 }
 
 fn output_size(output: &wit::Output) -> usize {
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let parts = output.content.iter().map(|part| match part {
         wit::Content::Text(text) => text.len(),
-        wit::Content::Blob(blob) => blob.data.len(),
-        wit::Content::Link(link) => link.uri.len() + link.name.len(),
+        wit::Content::Blob(blob) => blob.data.len() + blob.mime.len() + length(&blob.uri),
+        wit::Content::Link(link) => link.uri.len() + link.name.len() + length(&link.mime),
     });
     parts.sum::<usize>() + output.structured.as_ref().map_or(0, String::len)
 }

@@ -20,7 +20,7 @@ mod trap;
 mod tuning;
 mod wasi_door;
 
-pub use component::{ComponentError, LoadedComponent, Source};
+pub use component::{ComponentError, LoadedComponent, Source, read_component};
 pub use engine::{EngineError, ToolEngine};
 pub use instance::{CallSetup, GuestEnd, GuestReport};
 pub use state::ProgressSink;

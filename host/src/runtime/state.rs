@@ -16,7 +16,7 @@ use super::limiter::Limiter;
 use super::wasi_door::Listings;
 
 /// The most handles of one call.
-const MAX_HANDLES: usize = 10_000;
+const MAX_HANDLES: usize = 1_000;
 /// The most random bytes of one request.
 const MAX_RANDOM: u64 = 1 << 20;
 /// The largest HTTP header block.

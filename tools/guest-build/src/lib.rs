@@ -72,6 +72,17 @@ pub fn build(workspace: &Path, selection: &[&str], sources: &[&str]) -> Result<P
     Ok(target_dir.join(TARGET).join("guest"))
 }
 
+/// Copies a built guest into the build script's own folder: other checkouts may build into the same target folder.
+///
+/// # Errors
+/// In a sentence: the guest is not there, or cannot be copied.
+pub fn keep(built: &Path, file: &str) -> Result<PathBuf, String> {
+    let kept = PathBuf::from(variable("OUT_DIR")?).join(file);
+    std::fs::copy(built.join(file), &kept)
+        .map_err(|error| format!("the guest {file} cannot be copied: {error}"))?;
+    Ok(kept)
+}
+
 fn command(program: OsString) -> Command {
     #[expect(
         clippy::disallowed_methods,

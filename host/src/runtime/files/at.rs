@@ -195,7 +195,7 @@ impl FileView {
     /// The resolved path of a directory that is about to be listed.
     pub(in crate::runtime) fn listed_directory(&self, dir: &File) -> Result<PathBuf, FileError> {
         let real = real_path(dir).map_err(|error| FileError::io(Path::new("."), &error))?;
-        self.judge_opened(Access::Read, &real, &real, None)?;
+        self.judge_way(Access::Read, &real, &real)?;
         Ok(real)
     }
 

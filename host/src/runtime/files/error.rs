@@ -129,6 +129,15 @@ impl FileError {
             RequestRefusal::Guard(Refusal::SystemTree(tree)) => {
                 format!("'{path}': nothing below {tree} is a file for tools.")
             }
+            RequestRefusal::Asked(rule) => {
+                format!(
+                    "'{path}' leads to a file that the rule {} asks for.",
+                    rule.rule
+                )
+            }
+            RequestRefusal::NotAllowed => {
+                format!("'{path}' leads to a file that no rule allows this tool to touch.")
+            }
             RequestRefusal::RunsCode(pattern) => format!(
                 "'{path}': programs may run files matching '{pattern}' later, and nobody approved that for this file."
             ),

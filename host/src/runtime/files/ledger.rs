@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use xxhash_rust::xxh3::xxh3_128_with_seed;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// The most files that are remembered; the oldest is forgotten first.
 const MAX_FILES: usize = 4_096;
@@ -16,6 +16,7 @@ pub struct ReadLedger {
     /// Drawn for each process: who cannot know it cannot make two contents look alike.
     seed: u64,
     seen: Mutex<Seen>,
+    turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +32,18 @@ impl ReadLedger {
         Self {
             seed,
             seen: Mutex::default(),
+            turn: Mutex::default(),
         }
+    }
+
+    /// The same, step by step.
+    pub(super) fn hasher(&self) -> Xxh3 {
+        Xxh3::with_seed(self.seed)
+    }
+
+    /// Whoever replaces a file holds this while it looks for the last time and renames.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Names a content towards `replace`.
@@ -77,6 +89,15 @@ impl Default for ReadLedger {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_ways_to_hash_agree() {
+        let ledger = ReadLedger::new();
+        let bytes: Vec<u8> = (0..300_000_u32).map(|number| number as u8).collect();
+        let mut hasher = ledger.hasher();
+        bytes.chunks(7_777).for_each(|part| hasher.update(part));
+        assert_eq!(hasher.digest128(), ledger.fingerprint(&bytes));
+    }
 
     #[test]
     fn changes_are_seen_by_content_and_memory_is_bounded() {

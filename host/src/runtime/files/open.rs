@@ -14,6 +14,8 @@ use super::real_path::real_path;
 use super::view::{FileView, Located};
 use crate::policy::Access;
 
+/// The most bytes of a file that is read whole, whatever the guest says: what it could give back.
+const MAX_WHOLE: u64 = 64 << 20;
 /// The most bytes of one read.
 const MAX_READ: usize = 1 << 20;
 
@@ -142,7 +144,7 @@ impl FileView {
         max: u32,
     ) -> Result<Contents, FileError> {
         let file = self.open_regular(text)?;
-        let max = u64::from(max);
+        let max = u64::from(max).min(MAX_WHOLE);
         let too_large = |size: u64| {
             let message =
                 format!("'{text}' has {size} bytes, and {max} is the most that is read at once.");

@@ -67,6 +67,9 @@ impl FileView {
         let mut target = self.target(&path, &located)?;
         let old = self.old(&path, &target, condition)?;
         let temporary = self.write_temporary(&path, &target.dir, old.as_ref(), data)?;
+        // Two edits of one file look and rename one after the other, so that the second sees the first.
+        let ledger = Arc::clone(&self.ledger);
+        let _turn = ledger.turn();
         self.unchanged(&path, &target, old.as_ref())?;
         self.in_time()?;
         temporary
@@ -117,7 +120,7 @@ impl FileView {
                 Ok(next) => next,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     let real = real_path(&dir).map_err(failed)?.join(name);
-                    self.judge_opened(Access::Write, path, &real, None)?;
+                    self.judge_way(Access::Write, path, &real)?;
                     dir.create_dir(name).map_err(failed)?;
                     made.made
                         .push((dir.try_clone().map_err(failed)?, name.to_owned()));
@@ -186,11 +189,19 @@ impl FileView {
         }))
     }
 
+    /// Hashes a file step by step, for as long as the call has time.
     fn fingerprint_of(&self, path: &Path, mut file: &std::fs::File) -> Result<u128, FileError> {
-        let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut file, &mut bytes)
-            .map_err(|error| FileError::io(path, &error))?;
-        Ok(self.ledger.fingerprint(&bytes))
+        let mut hasher = self.ledger.hasher();
+        let mut bytes = vec![0; STEP];
+        loop {
+            self.in_time()?;
+            let read = io::Read::read(&mut file, &mut bytes);
+            let read = read.map_err(|error| FileError::io(path, &error))?;
+            match bytes.get(..read) {
+                Some(part) if !part.is_empty() => hasher.update(part),
+                _ => return Ok(hasher.digest128()),
+            }
+        }
     }
 
     fn write_temporary(

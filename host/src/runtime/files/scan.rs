@@ -74,6 +74,7 @@ impl FileView {
             directories: false,
             ..selection
         };
+        self.begin_scan()?;
         let walker = self.walk(text, selection)?;
         let (sender, batches) = sync_channel(AHEAD);
         let skip = Arc::new(AtomicU64::new(0));

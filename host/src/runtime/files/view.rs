@@ -15,6 +15,8 @@ use crate::policy::{Access, FileGrant, Refusal, RequestRefusal, fold};
 
 /// The most touched files that are kept as evidence of a call.
 const MAX_USES: usize = 1_000;
+/// The most scans of one call.
+const MAX_SCANS: u32 = 16;
 /// The longest path that a guest may name, bytes: twice what Linux takes.
 pub(super) const MAX_PATH: usize = 8_192;
 /// How many links a path may lead through, as on Linux.
@@ -28,6 +30,7 @@ pub struct FileView {
     pub(super) ledger: Arc<ReadLedger>,
     pub(super) deadline: Instant,
     uses: Vec<FileUse>,
+    scans: u32,
 }
 
 /// The grant, and the files that deny rules name by one path. Cheap to clone, so that a walk keeps its own.
@@ -74,6 +77,7 @@ impl FileView {
             ledger,
             deadline,
             uses: Vec::new(),
+            scans: 0,
         }
     }
 
@@ -183,15 +187,40 @@ impl FileView {
         self.judge()?.opened(access, asked, real, stat)
     }
 
-    /// Leaves evidence of a touched file.
+    /// Judges a directory on the way to what the call names.
+    pub(super) fn judge_way(
+        &self,
+        access: Access,
+        asked: &Path,
+        real: &Path,
+    ) -> Result<(), FileError> {
+        let judged = self.grant()?.judge_way(access, real);
+        judged.map_err(|refusal| FileError::refused(asked, &refusal))
+    }
+
+    /// Leaves evidence of a touched file. What is written is kept where there is no more room for what is read.
     pub(super) fn used(&mut self, access: Access, requested: &Path, resolved: &Path) {
-        if self.uses.len() < MAX_USES {
+        let room = match access {
+            Access::Read => MAX_USES,
+            Access::Write => 2 * MAX_USES,
+        };
+        if self.uses.len() < room {
             self.uses.push(FileUse {
                 access: access.as_str(),
                 requested: requested.to_owned(),
                 resolved: resolved.to_owned(),
             });
         }
+    }
+
+    /// One more scan; each has a thread of the host.
+    pub(super) fn begin_scan(&mut self) -> Result<(), FileError> {
+        self.scans += 1;
+        if self.scans > MAX_SCANS {
+            let message = format!("more than {MAX_SCANS} scans in one call.");
+            return Err(FileError::new(Code::TooLarge, message));
+        }
+        Ok(())
     }
 
     pub(super) fn in_time(&self) -> Result<(), FileError> {
