@@ -33,10 +33,16 @@ fn broken(outcome: &Outcome, name: &str) -> String {
     match &denial.reason {
         DenialReason::HookBroken { hook, what } => {
             assert_eq!(hook, name);
-            let text = outcome.ending.text();
+            let operator = denial.to_string();
             assert!(
-                text.contains(&format!("hook broken: {name}, {what}")),
-                "{text}"
+                operator.contains(&format!("hook broken: {name}, {what}")),
+                "{operator}"
+            );
+            // The model learns that a hook broke, not what the operator runs.
+            let model = outcome.ending.text();
+            assert!(
+                model.contains("a hook does not work") && !model.contains(name),
+                "{model}"
             );
             what.clone()
         }

@@ -52,7 +52,7 @@ impl CommandHook {
     ) -> Result<Self, HookError> {
         let (program, arguments) = command.split_first().ok_or(HookError::Empty)?;
         Ok(Self {
-            name: program.clone(),
+            name: command.join(" "),
             program: find(program).ok_or_else(|| HookError::Missing(program.clone()))?,
             arguments: arguments.to_vec(),
             tools,

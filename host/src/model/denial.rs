@@ -330,6 +330,13 @@ impl Denial {
     pub fn for_model(&self) -> String {
         let text = match &self.reason {
             DenialReason::InvalidInput { violations } => violations.join("\n"),
+            // The operator's command line is not the model's business.
+            DenialReason::HookDenied { message, .. } => {
+                format!("Denied by a hook: {message}. The tool was not executed.")
+            }
+            DenialReason::HookBroken { .. } => {
+                "Denied: a hook does not work. The tool was not executed.".to_owned()
+            }
             reason => format!(
                 "Denied at the {} gate: {reason}. The tool was not executed.",
                 self.gate
