@@ -188,6 +188,32 @@ async fn a_description_that_never_comes_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_tool_that_needs_what_cannot_be_granted_is_not_registered() {
+    for (kind, target, shown) in [
+        (
+            "net",
+            "https://example.test/**",
+            "net:https://example.test/**",
+        ),
+        ("secret", "TOKEN", "secret:TOKEN"),
+        ("env", "HOME", "env:HOME"),
+        ("store", "", "store"),
+        ("shell", "", "shell"),
+    ] {
+        let asking = Fixture {
+            capability: Some((kind, target)),
+            ..Fixture::default()
+        };
+        assert_eq!(
+            refusal(&asking.text()).await,
+            format!(
+                "bad.wasm: the tool needs the capability {shown}, which this version of the host cannot grant"
+            )
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_declaration_that_does_not_hold_is_refused_by_its_fault() {
     let asking = |kind, target| Fixture {
         capability: Some((kind, target)),

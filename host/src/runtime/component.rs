@@ -14,8 +14,8 @@ use super::bindings::{ToolGuestPre, exports};
 use super::engine::ToolEngine;
 use super::state::State;
 use crate::model::{
-    Claim, Declaration, DeclarationError, DeclarationParts, SideEffect, SubjectField, SubjectKind,
-    hex,
+    CapabilityKind, Claim, Declaration, DeclarationError, DeclarationParts, SideEffect,
+    SubjectField, SubjectKind, hex,
 };
 
 /// The largest component that is compiled, bytes. Python's runtime alone has 18 MiB.
@@ -91,6 +91,9 @@ pub enum ComponentError {
     /// Its own description could not be had.
     #[error("the component does not describe itself: {0}")]
     Describe(String),
+    /// It needs what this host has no way to grant.
+    #[error("the tool needs the capability {0}, which this version of the host cannot grant")]
+    Ungrantable(String),
     /// Its own description does not hold.
     #[error("the component's declaration does not hold: {0}")]
     Declaration(#[from] DeclarationError),
@@ -149,7 +152,18 @@ impl LoadedComponent {
             .ask_description()
             .await
             .map_err(ComponentError::Describe)?;
-        Ok(Declaration::check(parts(said))?)
+        let declaration = Declaration::check(parts(said))?;
+        let needed = declaration
+            .capabilities
+            .iter()
+            .filter(|asked| !asked.optional);
+        match needed
+            .map(|asked| &asked.kind)
+            .find(|kind| !grantable(kind))
+        {
+            Some(kind) => Err(ComponentError::Ungrantable(kind.to_string())),
+            None => Ok(declaration),
+        }
     }
 }
 
@@ -159,6 +173,14 @@ impl fmt::Debug for LoadedComponent {
             .field("digest", &self.digest)
             .finish_non_exhaustive()
     }
+}
+
+/// Files are granted by the verdict, the clock always; for the rest there is no way yet.
+fn grantable(kind: &CapabilityKind) -> bool {
+    matches!(
+        kind,
+        CapabilityKind::FsRead(_) | CapabilityKind::FsWrite(_) | CapabilityKind::ClockReal
+    )
 }
 
 /// Reads a component file; of one that is too large, as much as shows that it is.
