@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 const SDK_EXAMPLES: [&str; 2] = ["word_count", "same_file"];
 
 fn main() -> Result<(), String> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .ok_or("this crate stands in tests/ of the workspace")?;
+    let workspace = toolgate_guest_build::workspace()?;
     let guests = names(&workspace.join("tests/guests/examples"))?;
     let selection = [
         "-p",
@@ -21,8 +18,7 @@ fn main() -> Result<(), String> {
         "toolgate-guest",
         "--examples",
     ];
-    let built =
-        toolgate_guest_build::build(workspace, &selection, &["tests/guests"])?.join("examples");
+    let built = toolgate_guest_build::build(&selection, &["tests/guests"])?.join("examples");
     let mut code = String::new();
     for name in guests.iter().map(String::as_str).chain(SDK_EXAMPLES) {
         let wasm = toolgate_guest_build::keep(&built, &format!("{name}.wasm"))?;

@@ -1,7 +1,7 @@
 //! Builds the built-in tools and writes them down as constants.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Name in the registry, and package.
 const TOOLS: [(&str, &str); 7] = [
@@ -15,15 +15,11 @@ const TOOLS: [(&str, &str); 7] = [
 ];
 
 fn main() -> Result<(), String> {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .ancestors()
-        .nth(2)
-        .ok_or("this crate stands in tools/ of the workspace")?;
     let packages: Vec<&str> = TOOLS
         .iter()
         .flat_map(|(_, package)| ["-p", package])
         .collect();
-    let built = toolgate_guest_build::build(workspace, &packages, &["tools"])?;
+    let built = toolgate_guest_build::build(&packages, &["tools"])?;
     let mut constants =
         String::from("/// All built-in tools, by name.\npub const COMPONENTS: &[Component] = &[\n");
     for (name, package) in TOOLS {

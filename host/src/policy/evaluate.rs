@@ -318,9 +318,12 @@ impl Policy {
             path: path.to_string_lossy().chars().take(MAX_QUOTED).collect(),
             access: access.as_str(),
         };
+        let mut judged = self.guard.judge(Access::Read, path);
         // A writing view reads too.
-        let judged = self.guard.judge(Access::Read, path);
-        match judged.and_then(|()| self.guard.judge(access, path)) {
+        if access == Access::Write {
+            judged = judged.and_then(|()| self.guard.judge(Access::Write, path));
+        }
+        match judged {
             Err(Refusal::Rules(rules)) => Some(DenialReason::Rule { rules }),
             Err(Refusal::Protected(pattern)) => Some(DenialReason::Protected { pattern }),
             Err(Refusal::SystemTree(_)) => Some(outside()),

@@ -56,6 +56,18 @@ impl GuardedView<'_> {
         self.files.at(&dir.dir, path).map_err(refusal)
     }
 
+    /// A place that is only looked at, as a directory that wasmtime-wasi can work in and a name in it.
+    fn seen(
+        &mut self,
+        fd: &Resource<Descriptor>,
+        path: &str,
+        follow: bool,
+    ) -> FsResult<(Resource<Descriptor>, String)> {
+        let at = self.at(fd, path)?;
+        let place = self.files.seen(&at, follow).map_err(refusal)?;
+        self.push(&place)
+    }
+
     fn perms(&self) -> FsPerms {
         if self.files.writable() {
             FsPerms::ReadWrite
@@ -158,10 +170,8 @@ impl HostDescriptor for GuardedView<'_> {
         path_flags: PathFlags,
         path: String,
     ) -> FsResult<DescriptorStat> {
-        let at = self.at(&fd, &path)?;
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
-        let place = self.files.seen(&at, follow).map_err(refusal)?;
-        let (dir, name) = self.push(&place)?;
+        let (dir, name) = self.seen(&fd, &path, follow)?;
         let stat = self
             .inner
             .stat_at(Resource::new_borrow(dir.rep()), PathFlags::empty(), name)
@@ -176,10 +186,8 @@ impl HostDescriptor for GuardedView<'_> {
         path_flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        let at = self.at(&fd, &path)?;
         let follow = path_flags.contains(PathFlags::SYMLINK_FOLLOW);
-        let place = self.files.seen(&at, follow).map_err(refusal)?;
-        let (dir, name) = self.push(&place)?;
+        let (dir, name) = self.seen(&fd, &path, follow)?;
         let hash = self
             .inner
             .metadata_hash_at(Resource::new_borrow(dir.rep()), PathFlags::empty(), name)
@@ -189,9 +197,7 @@ impl HostDescriptor for GuardedView<'_> {
     }
 
     async fn readlink_at(&mut self, fd: Resource<Descriptor>, path: String) -> FsResult<String> {
-        let at = self.at(&fd, &path)?;
-        let place = self.files.seen(&at, false).map_err(refusal)?;
-        let (dir, name) = self.push(&place)?;
+        let (dir, name) = self.seen(&fd, &path, false)?;
         let link = self
             .inner
             .readlink_at(Resource::new_borrow(dir.rep()), name)

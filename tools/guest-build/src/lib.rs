@@ -37,17 +37,15 @@ const OUTER_PREFIXES: [&str; 3] = ["CARGO_CFG_", "CARGO_FEATURE_", "CARGO_PROFIL
 ///
 /// # Errors
 /// In a sentence for the person who builds: the target cannot be had, or the guests do not compile.
-pub fn build(workspace: &Path, selection: &[&str], sources: &[&str]) -> Result<PathBuf, String> {
-    for source in sources
-        .iter()
-        .chain(&["Cargo.toml", "Cargo.lock", "wit", "guest-sdk"])
-    {
-        println!(
-            "cargo::rerun-if-changed={}",
-            workspace.join(source).display()
-        );
+pub fn build(selection: &[&str], sources: &[&str]) -> Result<PathBuf, String> {
+    let always = ["Cargo.toml", "Cargo.lock", "wit", "guest-sdk"];
+    for source in sources.iter().chain(&always) {
+        // Relative to the crate that is built, which stands two folders below the workspace: another checkout that shares
+        // the target folder looks at its own sources.
+        println!("cargo::rerun-if-changed=../../{source}");
     }
     add_target()?;
+    let workspace = &workspace()?;
     let target_dir = target_dir(workspace)?.join("guests");
     let mut cargo = command(variable("CARGO")?);
     cargo
@@ -70,6 +68,19 @@ pub fn build(workspace: &Path, selection: &[&str], sources: &[&str]) -> Result<P
         return Err(format!("the guests do not build:\n{errors}"));
     }
     Ok(target_dir.join(TARGET).join("guest"))
+}
+
+/// The workspace of the crate that is built, asked when the build script runs: a script that another checkout compiled may
+/// run here.
+///
+/// # Errors
+/// In a sentence: this is no build script of a crate two folders below the workspace.
+pub fn workspace() -> Result<PathBuf, String> {
+    let package = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    let workspace = package.ancestors().nth(2);
+    workspace
+        .map(Path::to_owned)
+        .ok_or_else(|| format!("{} stands too high", package.display()))
 }
 
 /// Copies a built guest into the build script's own folder: other checkouts may build into the same target folder.
