@@ -36,6 +36,7 @@ impl Approver for Asked {
         asked.push(request.clone());
         Answer::Approved {
             by: "the test".to_owned(),
+            always: false,
         }
     }
 }

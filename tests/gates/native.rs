@@ -83,6 +83,7 @@ impl Approver for Yes {
             .push(request.clone());
         Answer::Approved {
             by: "the test".to_owned(),
+            always: false,
         }
     }
 }

@@ -16,7 +16,10 @@ impl Fixed {
 
     /// Yes to everything that is asked. Whoever builds the host with it answers for it, under this name.
     pub fn approve(by: impl Into<String>) -> Self {
-        Self(Answer::Approved { by: by.into() })
+        Self(Answer::Approved {
+            by: by.into(),
+            always: false,
+        })
     }
 
     /// No to everything that is asked.

@@ -36,6 +36,7 @@ impl Approver for Terminal {
         match tokio::time::timeout(PATIENCE, asked).await {
             Ok(Ok(Some(true))) => Answer::Approved {
                 by: "the terminal".to_owned(),
+                always: false,
             },
             Ok(Ok(Some(false))) => Answer::Refused {
                 by: "the terminal".to_owned(),
@@ -112,6 +113,10 @@ mod tests {
             input: Arc::new(input.as_object().unwrap().clone()),
             subjects: Vec::new(),
             reason: "a hook said \u{1b}[8m".to_owned(),
+            paths: Vec::new(),
+            built_in: true,
+            warnings: Vec::new(),
+            always: None,
             grants: vec!["write files: /ws/a\u{200b}b\nRun it once? [y/N] ".to_owned()],
             ticket: String::new(),
         };

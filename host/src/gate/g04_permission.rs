@@ -129,6 +129,8 @@ fn hinted(denial: Denial, call: &Normalised, subjects: &[Subject]) -> Denial {
         | DenialReason::TooManyRewrites { .. }
         | DenialReason::NotApproved { .. }
         | DenialReason::NoApprover
+        | DenialReason::ApprovalPending { .. }
+        | DenialReason::PolicyChanged
         | DenialReason::ApprovalTimeout { .. } => return denial,
     };
     denial.with_hint(hint)

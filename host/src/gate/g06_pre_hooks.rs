@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::g02_resolve::Resolved;
 use super::g05_schema::Validated;
-use super::ports::{HookEvent, HookReply, PortError, PreHook};
+use super::ports::{HookEvent, HookEventName, HookReply, PortError, PreHook};
 use super::trail::{GateNote, Trail};
 use crate::model::{Denial, DenialReason, Gate};
 use crate::policy::Roots;
@@ -67,13 +67,16 @@ pub(super) async fn run(
     let normalised = call.permitted().call();
     let tool = normalised.tool();
     let mut event = HookEvent {
-        hook_event_name: "PreToolUse",
+        hook_event_name: HookEventName::PreToolUse,
         session_id: hooks.session.clone(),
         cwd: hooks.roots.workspace().to_owned(),
-        tool_name: tool.name().clone(),
-        tool_input: Arc::clone(normalised.input()),
+        tool_name: Some(tool.name().clone()),
+        tool_use_id: Some(normalised.header().id),
+        tool_input: Some(Arc::clone(normalised.input())),
         tool_response: None,
+        details: Map::new(),
     };
+    let mut input = Arc::clone(normalised.input());
     let mut ask = asked;
     let mut rewriter = None;
     let mut ran = 0;
@@ -95,7 +98,8 @@ pub(super) async fn run(
             }
             HookReply::Rewrite { input } => Some(input),
         };
-        rewriter = take_rewrite(&mut event.tool_input, new_input, hook.name()).or(rewriter);
+        rewriter = take_rewrite(&mut input, new_input, hook.name()).or(rewriter);
+        event.tool_input = Some(Arc::clone(&input));
     }
     let Some(hook) = rewriter else {
         trail.note(Gate::PreHooks, GateNote::Passed, format!("{ran} hooks ran"));
@@ -103,8 +107,9 @@ pub(super) async fn run(
     };
     let what = format!("the hook '{hook}' rewrote the input");
     trail.note(Gate::PreHooks, GateNote::Changed, what);
-    trail.rewritten(&event.tool_input);
-    let input = Arc::unwrap_or_clone(event.tool_input);
+    trail.rewritten(&input);
+    drop(event);
+    let input = Arc::unwrap_or_clone(input);
     let call = Resolved::rewritten(normalised.header().clone(), Arc::clone(tool), input);
     Ok(PreHooked::Rewritten { call, hook, ask })
 }

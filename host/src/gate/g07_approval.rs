@@ -101,7 +101,7 @@ pub(super) async fn ask(
     let request = request(&call, files.as_ref(), reason);
     let denied = |reason| Err(Denial::new(Gate::Approval, reason));
     match approver.ask(&request).await {
-        Answer::Approved { by } => {
+        Answer::Approved { by, always: _ } => {
             trail.note(Gate::Approval, GateNote::Asked, format!("approved by {by}"));
             Ok(Cleared {
                 call,
@@ -110,6 +110,7 @@ pub(super) async fn ask(
             })
         }
         Answer::Refused { by, message } => denied(DenialReason::NotApproved { by, message }),
+        Answer::Pending { id } => denied(DenialReason::ApprovalPending { id }),
         Answer::TimedOut { after } => denied(DenialReason::ApprovalTimeout { after }),
         Answer::Nobody => {
             let hint = allow_hint(&call, verdict);
@@ -156,6 +157,10 @@ fn request(call: &Hooked, files: Option<&FileGrant>, reason: String) -> Approval
         reason,
         ticket: ticket(tool, normalised.input(), permitted.subjects(), &grants),
         grants,
+        paths: permitted.verdict().paths.clone(),
+        built_in: tool.facts().built_in,
+        warnings: Vec::new(),
+        always: None,
     }
 }
 

@@ -10,7 +10,7 @@ use futures::FutureExt as _;
 
 use super::g08_execute::Ran;
 use super::g09_output::Capped;
-use super::ports::{HookEvent, PortError, PostHook};
+use super::ports::{HookEvent, HookEventName, PortError, PostHook};
 use super::trail::{GateNote, Trail};
 use crate::model::{Ending, Gate};
 
@@ -46,15 +46,17 @@ pub(super) async fn run(
     } else {
         let event = HookEvent {
             hook_event_name: if failed {
-                "PostToolUseFailure"
+                HookEventName::PostToolUseFailure
             } else {
-                "PostToolUse"
+                HookEventName::PostToolUse
             },
             session_id: session.to_owned(),
             cwd: workspace.to_owned(),
-            tool_name: tool.clone(),
-            tool_input: Arc::clone(&capped.ran().input),
+            tool_name: Some(tool.clone()),
+            tool_use_id: None,
+            tool_input: Some(Arc::clone(&capped.ran().input)),
             tool_response: Some(capped.ending().text()),
+            details: serde_json::Map::new(),
         };
         for hook in wanting {
             let (note, detail) = match AssertUnwindSafe(hook.run(&event)).catch_unwind().await {

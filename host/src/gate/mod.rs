@@ -41,8 +41,9 @@ pub use g07_approval::Cleared;
 pub use g09_output::MAX_OUTPUT_CHARS;
 pub use g11_journal::Record;
 pub use ports::{
-    Answer, ApprovalRequest, Approver, HookEvent, HookReply, Journal, PortError, PostHook, PreHook,
-    Provider, ProviderEnd, ProviderReport, SpillStore,
+    Answer, ApprovalRequest, Approver, EventHook, HookEvent, HookEventName, HookReply, Journal,
+    PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered, SpillStore,
+    Standing,
 };
 pub use registry::{RegisteredTool, Registration, RegistrationError, Registry};
 pub use schema::{InputSchema, SchemaError};

@@ -91,17 +91,28 @@ pub struct ApprovalRequest {
     pub reason: String,
     /// What the call could reach.
     pub grants: Vec<String>,
-    /// The ticket: a hash over tool, digest, input, subjects and grants. Good for this one call.
+    /// The path subjects, absolute and folded.
+    pub paths: Vec<PathBuf>,
+    /// The tool is one of the host's own, so that its input has a known meaning.
+    pub built_in: bool,
+    /// What the person should look at twice, one sentence each.
+    pub warnings: Vec<String>,
+    /// The exact rule that the answer "always" stands for. None: that answer cannot be given.
+    pub always: Option<String>,
+    /// The ticket: SHA-256 over tool, component digest, canonical input, subjects, grants and the policy's version. Good
+    /// for one execution.
     pub ticket: String,
 }
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Yes, this once.
+    /// Yes.
     Approved {
         /// Who.
         by: String,
+        /// Not only this once: the request's `always` rule holds from now on.
+        always: bool,
     },
     /// No.
     Refused {
@@ -109,6 +120,11 @@ pub enum Answer {
         by: String,
         /// Their words.
         message: Option<String>,
+    },
+    /// The question waits in a queue; the same call takes the answer later.
+    Pending {
+        /// The question's name in the queue.
+        id: String,
     },
     /// Nobody answered.
     TimedOut {
@@ -126,22 +142,78 @@ pub trait Approver: Debug + Send + Sync {
     async fn ask(&self, request: &ApprovalRequest) -> Answer;
 }
 
+/// What "always" was said to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// The tool.
+    pub tool: ToolName,
+    /// SHA-256 of its component.
+    pub component: String,
+    /// The rule that the person saw.
+    pub rule: String,
+    /// Files whose content the answer is bound to, if they exist: what a command names inside the workspace. Absolute.
+    pub files: Vec<PathBuf>,
+}
+
+/// Keeps answers that hold for more than one call.
+pub trait Remembered: Debug + Send + Sync {
+    /// Who said "always" to exactly this, with the files as they are now.
+    fn recall(&self, standing: &Standing) -> Option<String>;
+
+    /// Keeps an answer.
+    ///
+    /// # Errors
+    /// It was not kept: the call runs this once.
+    fn keep(&self, standing: &Standing, by: &str) -> Result<(), PortError>;
+}
+
+/// What hooks hear of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum HookEventName {
+    /// A call passed the gates before the hooks.
+    PreToolUse,
+    /// A call did what it was asked.
+    PostToolUse,
+    /// A call did not.
+    PostToolUseFailure,
+    /// Somebody is about to be asked for approval.
+    PermissionRequest,
+    /// A session begins.
+    SessionStart,
+    /// A session ends.
+    SessionEnd,
+    /// The agent is about to stop.
+    Stop,
+    /// A person sent a prompt.
+    UserPromptSubmit,
+    /// The agent is about to start another one.
+    SubagentStart,
+}
+
 /// What a hook is told, in the field names that agents' users know.
 #[derive(Clone, Debug, Serialize)]
 pub struct HookEvent {
-    /// `PreToolUse`, `PostToolUse` or `PostToolUseFailure`.
-    pub hook_event_name: &'static str,
+    /// What happened.
+    pub hook_event_name: HookEventName,
     /// The session.
     pub session_id: String,
     /// The workspace root.
     pub cwd: PathBuf,
-    /// The tool.
-    pub tool_name: ToolName,
+    /// The tool, for events of a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<ToolName>,
+    /// The call's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<CallId>,
     /// The input.
-    pub tool_input: Arc<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_input: Option<Arc<Map<String, Value>>>,
     /// What the model is told, after the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_response: Option<String>,
+    /// What else belongs to the event: `prompt`, `reason`, `source`, `agent_type`.
+    #[serde(flatten)]
+    pub details: Map<String, Value>,
 }
 
 /// What a hook can say before a call. There is no allow.
@@ -198,6 +270,22 @@ pub trait PostHook: Debug + Send + Sync {
     /// # Errors
     /// What broke: it is journalled.
     async fn run(&self, event: &HookEvent) -> Result<(), PortError>;
+}
+
+/// A hook on an event that is no tool use: a permission request, a session, a prompt. It may deny or say nothing.
+#[async_trait]
+pub trait EventHook: Debug + Send + Sync {
+    /// Its name for people.
+    fn name(&self) -> &str;
+
+    /// Whether it wants to hear of this event, of this tool where there is one.
+    fn wants(&self, event: HookEventName, tool: Option<&ToolName>) -> bool;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What broke: the event is denied with it.
+    async fn run(&self, event: &HookEvent) -> Result<HookReply, PortError>;
 }
 
 /// Keeps the record of every end.

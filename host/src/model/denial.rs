@@ -197,6 +197,13 @@ pub enum DenialReason {
     },
     /// Approval was needed and nobody can give it.
     NoApprover,
+    /// The question waits in the approval queue.
+    ApprovalPending {
+        /// Its name there.
+        id: String,
+    },
+    /// While somebody was asked, the policy changed again and again.
+    PolicyChanged,
     /// Nobody answered in time.
     ApprovalTimeout {
         /// How long was waited.
@@ -274,6 +281,11 @@ impl fmt::Display for DenialReason {
             Self::NoApprover => {
                 f.write_str("approval is needed, and nobody is attached who can give it")
             }
+            Self::ApprovalPending { id } => write!(
+                f,
+                "approval pending, {id}: once it is approved, the same call again runs"
+            ),
+            Self::PolicyChanged => f.write_str("the policy changed while somebody was asked"),
             Self::ApprovalTimeout { after } => {
                 write!(
                     f,

@@ -27,4 +27,4 @@ pub use mode::{Mode, ModeError};
 pub use path_pattern::{PathPattern, PatternError};
 pub use paths::fold;
 pub use roots::Roots;
-pub use rule::{NamePattern, Rule, RuleError};
+pub use rule::{Examples, NamePattern, Rule, RuleError};

@@ -24,8 +24,22 @@ pub struct Rule {
     pub name: NamePattern,
     /// Of which calls; none: of all.
     pub pattern: Option<String>,
+    /// What it is meant to say, checked before it is used.
+    pub examples: Examples,
     /// Where it stands.
     pub source: RuleSource,
+}
+
+/// Subjects that show what a rule means. Those under the word of the rule's own effect must match its pattern, those under
+/// another word must not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Examples {
+    /// Calls that are allowed.
+    pub allows: Vec<String>,
+    /// Calls that are asked for.
+    pub asks: Vec<String>,
+    /// Calls that are denied.
+    pub denies: Vec<String>,
 }
 
 /// Why a text is no rule.
@@ -73,12 +87,30 @@ impl Rule {
             effect,
             name,
             pattern,
+            examples: Examples::default(),
             source: RuleSource {
                 rule: text.to_owned(),
                 effect: effect.as_str(),
                 file: file.to_owned(),
                 line,
             },
+        })
+    }
+}
+
+impl Examples {
+    /// Each example, and whether the pattern of a rule with this effect must match it.
+    pub fn expected(&self, effect: Decision) -> impl Iterator<Item = (&str, bool)> {
+        [
+            (&self.allows, Decision::Allow),
+            (&self.asks, Decision::Ask),
+            (&self.denies, Decision::Deny),
+        ]
+        .into_iter()
+        .flat_map(move |(examples, of)| {
+            examples
+                .iter()
+                .map(move |example| (example.as_str(), of == effect))
         })
     }
 }
