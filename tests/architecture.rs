@@ -10,16 +10,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("policy", &["model"]),
     ("config", &["model", "policy"]),
     ("gate", &["model", "policy"]),
+    ("policy_test", &["model", "policy", "gate"]),
+    ("suggest", &["model", "policy"]),
     ("runtime", &["model", "policy"]),
     ("provider", &["model", "gate", "runtime", "policy"]),
-    ("approval", &["model", "gate"]),
-    ("hooks", &["model", "gate"]),
+    ("program", &[]),
+    ("approval", &["model", "gate", "program"]),
+    ("hooks", &["model", "gate", "program", "runtime"]),
     ("journal", &["model", "gate"]),
     ("spill", &["model", "gate"]),
     (
         "error",
         &[
-            "config", "gate", "hooks", "journal", "model", "policy", "runtime",
+            "approval", "config", "gate", "journal", "model", "policy", "runtime",
         ],
     ),
     (

@@ -1,5 +1,5 @@
 //! What the host calls: parse, bind, run, render. Every [`Tool`] gets it, and none can replace it. It is also the only
-//! place that turns the SDK's words into the contract's.
+//! place that turns a tool's words into the contract's; a hook's are turned in `hook_exports`.
 
 use serde_json::Value;
 

@@ -24,6 +24,21 @@ mod error;
 mod exports;
 mod faults;
 pub mod files;
+pub mod hook;
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from the WIT"
+)]
+pub mod hook_bindings;
+mod hook_exports;
 mod input;
 mod output;
 #[doc(hidden)]
@@ -59,5 +74,6 @@ pub use toolgate_guest_macros::ToolInput;
 pub mod __private {
     pub use crate::binding::{Object, Properties, choice, choice_schema, object};
     pub use crate::exports::check;
+    pub use crate::hook_exports::handle;
     pub use serde_json::{Map, Value};
 }

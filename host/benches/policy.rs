@@ -1,4 +1,4 @@
-//! What rules cost: evaluation with 10, 10,000 and 100,000 of them.
+//! What rules cost: one question with 10, 1,000 and 100,000 of them, for each kind of subject.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -14,9 +14,10 @@
 mod measure;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use toolgate::model::{
-    Claim, Evidence, FileScope, SideEffect, Subject, SubjectKind, ToolName, Traits,
+    Claim, Evidence, FileScope, SideEffect, Subject, SubjectKind, ToolName, Traits, Trust,
 };
 use toolgate::policy::{
     Access, Decision, Mode, Policy, PolicySettings, Question, Roots, Rule, ToolFacts,
@@ -25,22 +26,67 @@ use toolgate::policy::{
 /// Evaluations that one measurement spans.
 const EVALUATIONS: usize = 1_000;
 
+/// Rules and a call for one kind of subject.
+struct Kind {
+    kind: SubjectKind,
+    tool: &'static str,
+    subject: &'static str,
+    files: Option<(Access, FileScope)>,
+    rule: fn(usize) -> String,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        kind: SubjectKind::Path,
+        tool: "Read",
+        subject: "src/deep/down/main.rs",
+        files: Some((Access::Read, FileScope::Subject)),
+        rule: path_rule,
+    },
+    Kind {
+        kind: SubjectKind::Command,
+        tool: "Bash",
+        subject: "cd src && git status --short | head -5",
+        files: None,
+        rule: command_rule,
+    },
+    Kind {
+        kind: SubjectKind::Url,
+        tool: "WebFetch",
+        subject: "https://docs.example.com/a/b/c.html?q=1",
+        files: None,
+        rule: url_rule,
+    },
+];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    measure::head("Policy evaluation, 1,000 a run");
-    let tool = tool()?;
-    let few = policy(10, &tool)?;
-    for (count, goal) in [(10_000, "3"), (100_000, "3")] {
-        let many = policy(count, &tool)?;
-        let times = measure::pair(50, || evaluate(&many, &tool), || evaluate(&few, &tool));
-        measure::report(&format!("{count} rules"), "10 rules", times, goal);
+    measure::head("Policy evaluation, 1,000 questions a run");
+    for kind in &KINDS {
+        let tool = tool(kind)?;
+        let few = policy(kind, 10, &tool)?;
+        for count in [1_000, 100_000] {
+            let many = policy(kind, count, &tool)?;
+            let times = measure::pair(
+                30,
+                || evaluate(kind, &many, &tool),
+                || evaluate(kind, &few, &tool),
+            );
+            let what = format!("{} subject, {count} rules", kind.kind);
+            measure::report(&what, "10 rules", times, "3");
+            let once = times.0.min / u32::try_from(EVALUATIONS)?;
+            println!(
+                "{what}: {once:.1?} a question (goal below {:.0?})",
+                Duration::from_micros(10)
+            );
+        }
     }
     Ok(())
 }
 
-fn evaluate(policy: &Policy, tool: &ToolFacts) {
+fn evaluate(kind: &Kind, policy: &Policy, tool: &ToolFacts) {
     let subjects = [Subject {
-        kind: SubjectKind::Path,
-        value: "src/deep/down/main.rs".to_owned(),
+        kind: kind.kind,
+        value: kind.subject.to_owned(),
     }];
     for _ in 0..EVALUATIONS {
         let question = Question {
@@ -51,7 +97,7 @@ fn evaluate(policy: &Policy, tool: &ToolFacts) {
     }
 }
 
-fn tool() -> Result<ToolFacts, Box<dyn std::error::Error>> {
+fn tool(kind: &Kind) -> Result<ToolFacts, Box<dyn std::error::Error>> {
     let claim = Claim {
         level: SideEffect::ReadOnly,
         destructive: false,
@@ -60,24 +106,55 @@ fn tool() -> Result<ToolFacts, Box<dyn std::error::Error>> {
         exclusive: false,
     };
     Ok(ToolFacts {
-        name: ToolName::try_from("Read")?,
-        traits: Traits::resolve(&claim, &Evidence::default()),
-        subject: Some(SubjectKind::Path),
+        name: ToolName::try_from(kind.tool)?,
+        traits: Traits::resolve(&claim, &Evidence::default(), Trust::Audited),
+        subject: Some(kind.kind),
         computes_subjects: false,
-        files: Some((Access::Read, FileScope::Subject)),
+        files: kind.files,
         built_in: true,
     })
 }
 
-fn policy(count: usize, tool: &ToolFacts) -> Result<Policy, Box<dyn std::error::Error>> {
+fn path_rule(index: usize) -> String {
+    match index % 4 {
+        0 => format!("Read(secret{index}/**)"),
+        1 => format!("Read(**/key{index}.pem)"),
+        2 => format!("Read(src/mod{index}/*.rs)"),
+        _ => format!("Read(docs/page{index}.md)"),
+    }
+}
+
+fn command_rule(index: usize) -> String {
+    match index % 4 {
+        0 => format!("Bash(tool{index}:*)"),
+        1 => format!("Bash(git push origin branch{index}:*)"),
+        2 => format!("Bash(npm run script{index})"),
+        _ => format!("Bash(./bin/task{index} --dry-run)"),
+    }
+}
+
+fn url_rule(index: usize) -> String {
+    match index % 4 {
+        0 => format!("WebFetch(https://*.site{index}.example/**)"),
+        1 => format!("WebFetch(https://host{index}.example.com:8443/api/*)"),
+        2 => format!("WebFetch(https://docs.example.com/book{index}/**)"),
+        _ => format!("WebFetch(https://page{index}.example/)"),
+    }
+}
+
+fn policy(
+    kind: &Kind,
+    count: usize,
+    tool: &ToolFacts,
+) -> Result<Policy, Box<dyn std::error::Error>> {
     let mut rules = Vec::new();
     for index in 0..count {
-        let (effect, text) = match index % 4 {
-            0 => (Decision::Deny, format!("Read(secret{index}/**)")),
-            1 => (Decision::Deny, format!("Read(**/key{index}.pem)")),
-            2 => (Decision::Allow, format!("Read(src/mod{index}/*.rs)")),
-            _ => (Decision::Ask, format!("Read(docs/page{index}.md)")),
+        let effect = match index % 4 {
+            0 | 1 => Decision::Deny,
+            2 => Decision::Allow,
+            _ => Decision::Ask,
         };
+        let text = (kind.rule)(index);
         rules.push(Rule::parse(effect, &text, Path::new("bench"), index + 1)?);
     }
     let ws = PathBuf::from("/ws");

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::approval::{QueueError, StandingError};
 use crate::config::ConfigError;
 use crate::gate::RegistrationError;
-use crate::hooks::HookError;
 use crate::journal::JournalError;
-use crate::model::LimitError;
 use crate::policy::PolicyError;
 use crate::runtime::{ComponentError, EngineError};
 
@@ -20,19 +19,6 @@ pub enum HostError {
     /// The rules, all that are wrong.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Policy(Vec<PolicyError>),
-    /// A setting for a tool that does not exist.
-    #[error("the {table} names the tool '{tool}', which does not exist.{suggestion}")]
-    UnknownTool {
-        /// Where it stands.
-        table: &'static str,
-        /// The name.
-        tool: String,
-        /// ` Did you mean …?`, or nothing.
-        suggestion: String,
-    },
-    /// A bound out of its range.
-    #[error("in [limits], {}", .0)]
-    Limit(LimitError),
     /// A directory that should be granted.
     #[error("the directory '{}' cannot be granted: {error}", .path.display())]
     Directory {
@@ -73,9 +59,12 @@ pub enum HostError {
     /// Two tools of a name, or a schema that does not hold.
     #[error(transparent)]
     Registration(#[from] RegistrationError),
-    /// A hook.
+    /// The approval queue.
     #[error(transparent)]
-    Hook(#[from] HookError),
+    Queue(#[from] QueueError),
+    /// The standing answers.
+    #[error(transparent)]
+    Standing(#[from] StandingError),
     /// The engine.
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -9,9 +9,13 @@ mod host;
 pub mod journal;
 pub mod model;
 pub mod policy;
+pub mod policy_test;
+pub mod program;
 pub mod provider;
 pub mod runtime;
 pub mod spill;
+pub mod suggest;
 
+pub use config::state_dir;
 pub use error::HostError;
 pub use host::{Host, HostBuilder};

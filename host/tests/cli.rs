@@ -313,6 +313,42 @@ fn list_inspect_doctor_and_schema_answer() {
 }
 
 #[test]
+fn inspect_shows_what_each_trait_rests_on() {
+    let desk = Desk::new();
+    let text = stdout(&desk.run(&["inspect", "Edit"]));
+    let row = |name: &str| -> Vec<String> {
+        let line = text.lines().find(|line| line.trim().starts_with(name));
+        let line = line.unwrap_or_else(|| panic!("no row of {name}: {text}"));
+        line.split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!(
+        row("trust"),
+        ["trust", "audited: one of the host's own tools"]
+    );
+    assert_eq!(row("level")[..3], ["level", "mutating", "mutating"]);
+    assert_eq!(row("destructive")[..3], ["destructive", "yes", "yes"]);
+    assert!(row("destructive")[3].starts_with("admitted"), "{text}");
+    assert_eq!(row("concurrency")[..3], ["concurrency", "shared", "shared"]);
+    assert!(row("concurrency")[3].starts_with("trusted"), "{text}");
+    assert_eq!(row("open world")[..3], ["open world", "no", "no"]);
+    assert!(row("open world")[3].starts_with("verified"), "{text}");
+
+    let json: Value =
+        serde_json::from_str(&stdout(&desk.run(&["inspect", "Edit", "--json"]))).unwrap();
+    assert_eq!(json["trust"], "audited");
+    assert_eq!(json["declaration"]["claim"]["exclusive"], false);
+    assert_eq!(json["evidence"]["writes_files"], true);
+    assert_eq!(json["traits"]["create_only"], false);
+    assert_eq!(json["traits"]["grounds"]["destructive"], "admitted");
+    assert_eq!(json["traits"]["grounds"]["concurrency"], "trusted");
+    assert_eq!(json["traits"]["reductions"], serde_json::json!([]));
+}
+
+#[test]
 fn a_workspaces_own_file_grants_nothing() {
     let desk = Desk::new();
     fs::write(
@@ -324,7 +360,7 @@ fn a_workspaces_own_file_grants_nothing() {
     let output = desk.run(&call);
     assert_exit(&output, 3);
     assert!(
-        stderr(&output).contains("toolgate.toml is not read"),
+        stderr(&output).contains("toolgate.toml (project) is not in force: nobody has trusted it"),
         "{}",
         stderr(&output)
     );
@@ -346,9 +382,13 @@ fn the_readmes_configuration_is_read_as_it_stands() {
     let desk = Desk::new();
     let file = desk.ws.join("example.toml");
     fs::write(&file, block).unwrap();
-    let config = toolgate::config::load(&[file]).unwrap();
+    let layers = toolgate::config::Layers {
+        named: vec![file],
+        ..toolgate::config::Layers::default()
+    };
+    let config = layers.load().unwrap().config;
     assert_eq!(config.rules.len(), 5);
-    assert_eq!(config.pre_hooks[0].tools.len(), 3);
+    assert_eq!(config.hooks[0].tools.len(), 3);
 }
 
 #[test]

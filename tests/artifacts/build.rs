@@ -1,10 +1,12 @@
-//! Builds the test guests and the SDK's examples, and writes them down: one constant each, and a macro over all of the
+//! Builds the test guests and the SDK's examples, and writes them down: one constant each, and macros over all of the
 //! test guests, so that a guest without a test does not compile.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// How the names of guests begin that are hooks.
+const HOOK_PREFIX: &str = "hook_";
 /// Examples of the guest SDK.
 const SDK_EXAMPLES: [&str; 2] = ["word_count", "same_file"];
 
@@ -30,13 +32,25 @@ fn main() -> Result<(), String> {
         )
         .map_err(text)?;
     }
-    code.push_str("/// Calls a macro for each test guest.\n#[macro_export]\nmacro_rules! foreach_guest {\n    ($m:ident) => {\n");
-    for name in &guests {
+    let (hooks, tools): (Vec<_>, Vec<_>) = guests
+        .iter()
+        .partition(|name| name.starts_with(HOOK_PREFIX));
+    code.push_str(&foreach("guest", "test guest that is a tool", &tools)?);
+    code.push_str(&foreach("hook", "test guest that is a hook", &hooks)?);
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    fs::write(out.join("artifacts.rs"), code).map_err(text)
+}
+
+/// A macro that calls a macro for each name.
+fn foreach(what: &str, doc: &str, names: &[&String]) -> Result<String, String> {
+    let mut code = format!(
+        "/// Calls a macro for each {doc}.\n#[macro_export]\nmacro_rules! foreach_{what} {{\n    ($m:ident) => {{\n"
+    );
+    for name in names {
         writeln!(code, "        $m!({name});").map_err(text)?;
     }
     code.push_str("    };\n}\n");
-    let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
-    fs::write(out.join("artifacts.rs"), code).map_err(text)
+    Ok(code)
 }
 
 fn names(folder: &Path) -> Result<Vec<String>, String> {

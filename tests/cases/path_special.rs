@@ -1,5 +1,7 @@
 //! Cases of the family `path` about kernel files, strangers' components and absurd names.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use toolgate::model::{DenialReason, Ending};
 use toolgate_tests::{Scratch, Setup, TestHost};
@@ -18,7 +20,7 @@ cases! {
 /// Everything may be read that no rule denies.
 fn all_readable() -> Setup {
     let mut setup = Setup::default();
-    setup.config.read.push("/".into());
+    setup.config.read.push(PathBuf::from("/").into());
     setup
 }
 

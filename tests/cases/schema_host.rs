@@ -7,13 +7,13 @@ use async_trait::async_trait;
 use serde_json::Value;
 use toolgate::approval::Fixed;
 use toolgate::gate::{
-    Chain, ChainParts, Cleared, Provider, ProviderEnd, ProviderReport, Registration,
+    Chain, ChainParts, Cleared, HOOK_TIMEOUT, Provider, ProviderEnd, ProviderReport, Registration,
     RegistrationError, Registry,
 };
 use toolgate::journal::Memory;
 use toolgate::model::{
     Claim, Content, Declaration, DeclarationParts, Ending, Limits, Outcome, RawCall, SideEffect,
-    ToolOutput, Usage,
+    ToolOutput, Trust, Usage,
 };
 use toolgate::policy::{ExemptLine, Policy, PolicySettings, Roots, SchemaMode};
 use toolgate::spill::FileSpill;
@@ -98,6 +98,9 @@ impl SchemaHost {
             exempt: ExemptLine::default(),
             pre_hooks: Vec::new(),
             post_hooks: Vec::new(),
+            event_hooks: Vec::new(),
+            remembered: None,
+            hook_timeout: HOOK_TIMEOUT,
             approver: Arc::new(Fixed::nobody()),
             spill: Arc::new(FileSpill::open(&scratch.state).expect("a spill store")),
             journal: Arc::clone(&journal) as _,
@@ -202,6 +205,7 @@ fn registration(name: &str, schema: &Value, probe: &Probe) -> Registration {
         declaration: declaration.expect("a declaration"),
         digest: "0".repeat(64),
         built_in: false,
+        trust: Trust::None,
         limits: Limits::default(),
         schema_mode: SchemaMode::Enforce,
         provider: Arc::new(probe.clone()),

@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
 use serde_json::json;
 use toolgate::HostError;
-use toolgate::config::HookSetting;
-use toolgate::model::{DenialReason, Ending, Gate, Outcome};
+use toolgate::config::{HookRun, HookSetting};
+use toolgate::model::{DenialReason, Ending, Gate, HookEventName, Outcome};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
 use crate::native::{
@@ -106,7 +106,7 @@ async fn a_hook_that_asks_is_answered_by_the_approver() {
     assert_ne!(own_name, name);
     let yes = Yes::default();
     let mut setup = Setup::default();
-    setup.config.pre_hooks = vec![hook];
+    setup.config.hooks = vec![hook];
     let host = TestHost::with(scratch, setup, |builder| {
         builder
             .component("echo", toolgate_artifacts::ECHO.to_vec())
@@ -208,31 +208,37 @@ fn refused_start(built: Result<TestHost, HostError>) -> String {
 async fn a_hook_that_cannot_run_stops_the_start() {
     let build = async |hook: HookSetting| {
         let mut setup = Setup::default();
-        setup.config.pre_hooks = vec![hook];
+        setup.config.hooks = vec![hook];
         let host = TestHost::try_with(Scratch::new(), setup, |builder| builder).await;
         refused_start(host)
     };
-    let hook = |command: &[&str], tools: &[&str]| HookSetting {
-        command: command.iter().map(|part| (*part).to_owned()).collect(),
-        tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
-        timeout_ms: 1_000,
+    let hook = |command: &[&str], tools: &[&str]| {
+        let command = command.iter().map(|part| (*part).to_owned()).collect();
+        HookSetting {
+            tools: tools.iter().map(|tool| (*tool).to_owned()).collect(),
+            timeout_ms: 1_000,
+            ..HookSetting::new(HookEventName::PreToolUse, HookRun::command(command))
+        }
     };
     assert_eq!(
         build(hook(&["/nowhere/hook"], &[])).await,
-        "the hook '/nowhere/hook' cannot run: there is no such program, or it may not be executed"
+        "library: the hook '/nowhere/hook' cannot run: there is no such program, or it may not be executed"
     );
     assert_eq!(
         build(hook(&["no-such-program-anywhere"], &[])).await,
-        "the hook 'no-such-program-anywhere' cannot run: there is no such program, or it may not be executed"
+        "library: the hook 'no-such-program-anywhere' cannot run: there is no such program, or it may not be executed"
     );
     assert_eq!(
         build(hook(&["/"], &[])).await,
-        "the hook '/' cannot run: there is no such program, or it may not be executed"
+        "library: the hook '/' cannot run: there is no such program, or it may not be executed"
     );
-    assert_eq!(build(hook(&[], &[])).await, "a hook's command is empty");
+    assert_eq!(
+        build(hook(&[], &[])).await,
+        "library: a hook's command is empty"
+    );
     assert_eq!(
         build(hook(&["/bin/sh"], &["Raed"])).await,
-        "the 'tools' of a hook names the tool 'Raed', which does not exist. Did you mean 'Read'?"
+        "library: the 'tools' of a hook names the tool 'Raed', which does not exist. Did you mean 'Read'?"
     );
 }
 
@@ -241,10 +247,11 @@ async fn a_hook_that_cannot_run_stops_the_start() {
 async fn a_hook_that_may_not_be_run_stops_the_start() {
     let scratch = Scratch::new();
     let hook = script(&scratch, "hook.sh", "exit 0");
-    let path = hook.command[1].clone();
+    let name = name_of(&hook);
+    let path = name.strip_prefix("/bin/sh ").expect("a script").to_owned();
     let mut setup = Setup::default();
-    setup.config.pre_hooks = vec![HookSetting {
-        command: vec![path.clone()],
+    setup.config.hooks = vec![HookSetting {
+        run: HookRun::command(vec![path.clone()]),
         ..hook
     }];
     let host = TestHost::try_with(scratch, setup, |builder| builder).await;

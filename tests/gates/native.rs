@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use toolgate::config::HookSetting;
+use toolgate::config::{HookRun, HookSetting};
 use toolgate::gate::{Answer, ApprovalRequest, Approver, HookEvent, HookReply, PortError, PreHook};
-use toolgate::model::{Denial, Ending, Outcome, ToolName};
+use toolgate::model::{Denial, Ending, HookEventName, Outcome, ToolName};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
 /// Longer than anything here takes. Whoever waits so long waits for ever.
@@ -93,13 +93,13 @@ pub fn script(scratch: &Scratch, name: &str, text: &str) -> HookSetting {
     let path = here(scratch).join(name);
     let text = format!("HERE='{}'\n{text}\n", here(scratch).display());
     std::fs::write(&path, text).expect("a script");
+    let command = vec![
+        "/bin/sh".to_owned(),
+        path.to_str().expect("UTF-8").to_owned(),
+    ];
     HookSetting {
-        command: vec![
-            "/bin/sh".to_owned(),
-            path.to_str().expect("UTF-8").to_owned(),
-        ],
-        tools: Vec::new(),
         timeout_ms: 60_000,
+        ..HookSetting::new(HookEventName::PreToolUse, HookRun::command(command))
     }
 }
 
@@ -110,13 +110,13 @@ pub fn here(scratch: &Scratch) -> PathBuf {
 
 /// What a hook is called in messages.
 pub fn name_of(hook: &HookSetting) -> String {
-    hook.command.join(" ")
+    hook.run.words()
 }
 
 /// A host with Echo and these hooks before its calls; nobody can approve anything.
 pub async fn hooked(scratch: Scratch, hooks: &[HookSetting]) -> TestHost {
     let mut setup = Setup::default();
-    setup.config.pre_hooks = hooks.to_vec();
+    setup.config.hooks = hooks.to_vec();
     with_echo(scratch, setup).await
 }
 

@@ -8,13 +8,14 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use toolgate::approval::Fixed;
 use toolgate::gate::{
-    Answer, ApprovalRequest, Approver, Chain, ChainParts, Cleared, HookEvent, HookReply, Journal,
-    PortError, PostHook, PreHook, Provider, ProviderReport, Record, Registration, Registry,
+    Answer, ApprovalRequest, Approver, Chain, ChainParts, Cleared, HOOK_TIMEOUT, HookEvent,
+    HookReply, Journal, PortError, PostHook, PreHook, Provider, ProviderReport, Record,
+    Registration, Registry,
 };
 use toolgate::journal::Memory;
 use toolgate::model::{
     Claim, Declaration, DeclarationParts, DenialReason, Ending, Gate, Limits, RawCall, SideEffect,
-    Subject, ToolName,
+    Subject, ToolName, Trust,
 };
 use toolgate::policy::{ExemptLine, Mode, Policy, PolicySettings, Roots, SchemaMode};
 use toolgate::spill::FileSpill;
@@ -131,7 +132,7 @@ async fn an_approver_that_panics_approves_nothing() {
 #[tokio::test]
 async fn a_progress_sink_that_panics_ends_its_own_call() {
     let mut setup = Setup::default();
-    setup.config.limits.fuel = Some(1_000_000);
+    setup.config.limits.fuel = Some(1_000_000.into());
     let host = TestHost::with(Scratch::new(), setup, |builder| {
         builder
             .component("loops", toolgate_artifacts::LOOPS_FOREVER.to_vec())
@@ -227,6 +228,7 @@ fn registration(name: &str, in_subjects: bool) -> Registration {
         declaration: Declaration::check(parts).expect("a declaration"),
         digest: "0".repeat(64),
         built_in: false,
+        trust: Trust::None,
         limits: Limits::default(),
         schema_mode: SchemaMode::Enforce,
         provider: Arc::new(PanickingProvider { in_subjects }),
@@ -260,6 +262,9 @@ fn chain(scratch: &Scratch, journal: &Arc<Memory>) -> Chain {
         exempt: ExemptLine::default(),
         pre_hooks: Vec::new(),
         post_hooks: Vec::new(),
+        event_hooks: Vec::new(),
+        remembered: None,
+        hook_timeout: HOOK_TIMEOUT,
         approver: Arc::new(Fixed::nobody()),
         spill: Arc::new(FileSpill::open(&scratch.state).expect("a spill store")),
         journal: Arc::clone(journal) as Arc<dyn Journal>,

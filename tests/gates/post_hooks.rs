@@ -2,22 +2,31 @@
 
 use serde_json::json;
 use toolgate::config::HookSetting;
-use toolgate::model::{Ending, Stop};
+use toolgate::model::{Ending, HookEventName, Stop};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
 use crate::native::{done, echo, here, last_record, name_of, script, steps, with_echo, written};
 
 /// A script that keeps what it is told in a file.
-fn keeping(scratch: &Scratch, name: &str) -> HookSetting {
-    script(scratch, name, &format!("cat > \"$HERE/{name}.json\""))
+fn keeping(scratch: &Scratch, event: HookEventName, name: &str) -> HookSetting {
+    on(
+        event,
+        script(scratch, name, &format!("cat > \"$HERE/{name}.json\"")),
+    )
+}
+
+fn on(event: HookEventName, hook: HookSetting) -> HookSetting {
+    HookSetting { event, ..hook }
 }
 
 async fn listening() -> TestHost {
     let scratch = Scratch::new();
     scratch.file("a.txt", "content");
     let mut setup = Setup::default().deny(&["Read(.env)"]);
-    setup.config.post_hooks = vec![keeping(&scratch, "success")];
-    setup.config.failure_hooks = vec![keeping(&scratch, "failure")];
+    setup.config.hooks = vec![
+        keeping(&scratch, HookEventName::PostToolUse, "success"),
+        keeping(&scratch, HookEventName::PostToolUseFailure, "failure"),
+    ];
     with_echo(scratch, setup).await
 }
 
@@ -60,8 +69,9 @@ async fn a_denied_call_is_told_to_nobody() {
 async fn a_bound_that_ends_the_guest_is_a_failure_to_the_hooks() {
     let scratch = Scratch::new();
     let mut setup = Setup::default();
-    setup.config.failure_hooks = vec![keeping(&scratch, "failure")];
-    setup.config.limits.fuel = Some(1_000_000);
+    let hook = keeping(&scratch, HookEventName::PostToolUseFailure, "failure");
+    setup.config.hooks = vec![hook];
+    setup.config.limits.fuel = Some(1_000_000.into());
     let host = TestHost::with(scratch, setup, |builder| {
         builder.component("loops", toolgate_artifacts::LOOPS_FOREVER.to_vec())
     })
@@ -93,7 +103,7 @@ async fn a_hook_that_fails_afterwards_is_journalled_and_changes_nothing() {
         }
         let name = name_of(&hook);
         let mut setup = Setup::default();
-        setup.config.post_hooks = vec![hook];
+        setup.config.hooks = vec![on(HookEventName::PostToolUse, hook)];
         let host = with_echo(scratch, setup).await;
         assert_eq!(
             done(&echo(&host, "the result").await),
@@ -118,7 +128,7 @@ async fn a_hook_cannot_change_a_result() {
     let reply = r#"echo '{"decision":"deny","reason":"too late","input":{"text":"other"}}'"#;
     let hook = script(&scratch, "hook.sh", reply);
     let mut setup = Setup::default();
-    setup.config.post_hooks = vec![hook];
+    setup.config.hooks = vec![on(HookEventName::PostToolUse, hook)];
     let host = with_echo(scratch, setup).await;
     assert_eq!(done(&echo(&host, "the result").await), "the result");
 }

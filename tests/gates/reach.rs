@@ -69,7 +69,7 @@ async fn an_ask_rule_is_not_walked_around_by_a_link() {
 async fn accept_edits_ends_at_the_workspace() {
     let scratch = Scratch::new();
     let mut setup = Setup::default().mode(Mode::AcceptEdits);
-    setup.config.write.push(scratch.outside.clone());
+    setup.config.write.push(scratch.outside.clone().into());
     let host = host(scratch, setup).await;
     host.done("Write", json!({"file_path": "/ws/a.txt", "content": "x"}))
         .await;

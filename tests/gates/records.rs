@@ -17,7 +17,7 @@ async fn recording() -> TestHost {
     symlink(Path::new("a.txt"), scratch.ws.join("link")).expect("a link");
     let mut setup = Setup::default().deny(&["Read(.env)"]);
     let low = LimitSetting {
-        fuel: Some(1_000_000),
+        fuel: Some(1_000_000.into()),
         ..LimitSetting::default()
     };
     setup

@@ -78,7 +78,7 @@ async fn a_rewrite_opens_nothing() {
     );
     let name = name_of(&hook);
     let mut setup = Setup::default().deny(&["Read(.env)"]);
-    setup.config.pre_hooks = vec![hook];
+    setup.config.hooks = vec![hook];
     let host = TestHost::with(scratch, setup, |builder| builder).await;
     let outcome = host.call("Read", json!({ "file_path": "/ws/a.txt" })).await;
     let denial = denial(&outcome);

@@ -25,7 +25,7 @@ pub fn bounded(tool: &str, limits: LimitSetting) -> Setup {
 /// The shortest deadline there is.
 pub fn one_second() -> LimitSetting {
     LimitSetting {
-        timeout_ms: Some(1_000),
+        timeout_ms: Some(1_000.into()),
         ..LimitSetting::default()
     }
 }

@@ -34,7 +34,7 @@ pub async fn loops_forever() {
 #[tokio::test]
 async fn a_guest_that_computes_is_ended_by_its_fuel() {
     let low = LimitSetting {
-        fuel: Some(1_000_000),
+        fuel: Some(1_000_000.into()),
         ..LimitSetting::default()
     };
     let host = host(LOOPS_FOREVER, bounded("LoopsForever", low)).await;
@@ -59,7 +59,7 @@ pub async fn sleeps_in_host_wait() {
 #[tokio::test]
 pub async fn eats_memory() {
     let limit = LimitSetting {
-        memory_mib: Some(32),
+        memory_mib: Some(32.into()),
         ..LimitSetting::default()
     };
     let host = host(

@@ -398,7 +398,9 @@ pub async fn lies_read_only() {
     assert!(traits.destructive && !traits.idempotent);
     assert_eq!(
         traits.reductions,
-        ["claims read-only, but asks for writing files: treated as mutating and destructive"]
+        [
+            "claims read-only, but asks for writing files: treated as mutating, destructive, not idempotent and exclusive"
+        ]
     );
     let input = json!({ "path": "/ws/new.txt" });
     let outcome = beside(&asked_nobody, "LiesReadOnly", input.clone()).await;
@@ -420,7 +422,7 @@ pub async fn lies_read_only() {
 #[tokio::test]
 async fn a_liar_is_mutating_for_modes_and_ceilings_too() {
     let mut ceiling = Setup::default();
-    ceiling.config.ceiling = Some(SideEffect::ReadOnly);
+    ceiling.config.ceiling = Some(SideEffect::ReadOnly.into());
     for setup in [Setup::default().mode(Mode::Plan), ceiling] {
         let host = approving_host(LIES, setup).await;
         assert!(

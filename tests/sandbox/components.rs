@@ -256,7 +256,7 @@ async fn a_declaration_that_does_not_hold_is_refused_by_its_fault() {
                 description: "a\u{202e}b".to_owned(),
                 ..Fixture::default()
             },
-            "the description holds control or direction characters",
+            "the description holds characters that a reader does not see",
         ),
     ];
     for (fixture, fault) in faults {

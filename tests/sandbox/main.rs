@@ -4,6 +4,7 @@ mod beside;
 mod bounds;
 mod changing;
 mod components;
+mod create_only;
 mod fixture;
 mod output;
 mod raw;
@@ -13,6 +14,7 @@ mod surroundings;
 
 use bounds::*;
 use changing::*;
+use create_only::*;
 use output::*;
 use raw::*;
 use reading::*;

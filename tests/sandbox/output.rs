@@ -28,7 +28,7 @@ pub async fn echo() {
 #[tokio::test]
 pub async fn returns_huge() {
     let room = LimitSetting {
-        memory_mib: Some(1_024),
+        memory_mib: Some(1_024.into()),
         ..LimitSetting::default()
     };
     let host = host(

@@ -138,7 +138,7 @@ pub async fn replaces_slowly() {
 #[tokio::test]
 async fn fuel_ends_a_writing_guest_between_two_writes() {
     let low = LimitSetting {
-        fuel: Some(50_000_000),
+        fuel: Some(50_000_000.into()),
         ..LimitSetting::default()
     };
     let host = writing_host(SLOWLY, bounded("ReplacesSlowly", low)).await;

@@ -17,6 +17,11 @@ use toolgate::{Host, HostBuilder, HostError};
 /// One engine for all tests of a process.
 static ENGINE: LazyLock<ToolEngine> = LazyLock::new(|| ToolEngine::new(64).expect("an engine"));
 
+/// The engine of all test hosts.
+pub fn engine() -> &'static ToolEngine {
+    &ENGINE
+}
+
 /// Scratch folders, `ws` and `outside` beside each other, resolved.
 #[derive(Debug)]
 pub struct Scratch {
@@ -101,7 +106,7 @@ impl Setup {
 
     /// Sets the mode.
     pub fn mode(mut self, mode: Mode) -> Self {
-        self.config.mode = Some(mode);
+        self.config.mode = Some(mode.into());
         self
     }
 }

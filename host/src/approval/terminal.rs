@@ -1,18 +1,31 @@
-//! The terminal: shows the exact call and waits for a yes.
+//! The terminal: shows the exact call and waits for an answer.
+//!
+//! Guarantees that only what is typed after the question was shown can answer it, and that one question is asked at a
+//! time.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::time::Duration;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use rustix::fs::OFlags;
+use rustix::termios::{QueueSelector, tcflush};
 
+use super::private_file::flags;
+use super::render::{Question, one_line};
 use crate::gate::{Answer, ApprovalRequest, Approver};
-use crate::model::visible;
 
 /// How long a person has to answer.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// The most characters of an input that are shown.
-const MAX_SHOWN: usize = 4_000;
+/// How often the terminal is looked at meanwhile.
+const EVERY: Duration = Duration::from_millis(50);
+/// The most bytes of an answer; what is longer is none.
+const MAX_ANSWER: usize = 1_024;
+/// Who answered.
+const BY: &str = "the terminal";
 
 /// Asks at the controlling terminal, whatever stdin and stdout are connected to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,7 +34,7 @@ pub struct Terminal;
 impl Terminal {
     /// Whether there is a terminal to ask at.
     pub fn is_there() -> bool {
-        open().is_some()
+        open().is_ok()
     }
 }
 
@@ -30,105 +43,170 @@ impl Approver for Terminal {
     async fn ask(&self, request: &ApprovalRequest) -> Answer {
         // One question at a time: an answer must not reach another one.
         static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-        let _turn = TURN.lock().await;
-        let prompt = prompt(request);
-        let asked = tokio::task::spawn_blocking(move || ask(&prompt));
-        match tokio::time::timeout(PATIENCE, asked).await {
-            Ok(Ok(Some(true))) => Answer::Approved {
-                by: "the terminal".to_owned(),
-                always: false,
-            },
-            Ok(Ok(Some(false))) => Answer::Refused {
-                by: "the terminal".to_owned(),
-                message: None,
-            },
-            Ok(Ok(None) | Err(_)) => Answer::Nobody,
-            Err(_) => Answer::TimedOut { after: PATIENCE },
+        let turn = TURN.lock().await;
+        // Whoever stops waiting must not leave a reader behind that takes the next question's answer.
+        let given_up = GivenUp::default();
+        let seen = Arc::clone(&given_up.0);
+        let request = request.clone();
+        let asked = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            ask(&Question::of(&request), &seen)
+        });
+        match asked.await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => {
+                tracing::warn!("nobody can be asked at the terminal: {error}");
+                Answer::Nobody
+            }
+            Err(_) => Answer::Nobody,
         }
     }
 }
 
-fn open() -> Option<std::fs::File> {
+/// Says when it is dropped that nobody waits for the answer any more.
+#[derive(Debug, Default)]
+struct GivenUp(Arc<AtomicBool>);
+
+impl Drop for GivenUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Not blocking, so that a wait can end.
+fn open() -> io::Result<File> {
     OpenOptions::new()
         .read(true)
         .write(true)
+        .custom_flags(flags(OFlags::NONBLOCK))
         .open("/dev/tty")
-        .ok()
 }
 
-/// Only `y` and `yes` are a yes.
-fn ask(prompt: &str) -> Option<bool> {
+fn ask(question: &Question, given_up: &AtomicBool) -> io::Result<Answer> {
     let mut terminal = open()?;
-    terminal.write_all(prompt.as_bytes()).ok()?;
-    terminal.flush().ok()?;
-    let mut line = String::new();
-    let read = BufReader::new(terminal).read_line(&mut line).ok()?;
-    (read > 0).then(|| matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+    write(&mut terminal, &format!("\n{}", question.text()))?;
+    // What was typed before is no answer to what was just shown.
+    tcflush(&terminal, QueueSelector::IFlush)?;
+    write(&mut terminal, &choices(question))?;
+    let begun = Instant::now();
+    let mut typed = Vec::new();
+    let mut bytes = [0; 256];
+    while begun.elapsed() < PATIENCE && !given_up.load(Ordering::Relaxed) {
+        match terminal.read(&mut bytes) {
+            Ok(0) => return Ok(Answer::Nobody),
+            Ok(read) => typed.extend(bytes.iter().take(read)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(EVERY),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if typed.contains(&b'\n') || typed.len() > MAX_ANSWER {
+            return Ok(answer(question, &String::from_utf8_lossy(&typed)));
+        }
+    }
+    Ok(Answer::TimedOut {
+        after: begun.elapsed(),
+    })
 }
 
-/// What the person sees. Everything that others chose goes through [`visible`].
-fn prompt(request: &ApprovalRequest) -> String {
-    let input = serde_json::to_string_pretty(request.input.as_ref()).unwrap_or_default();
-    let shown: String = input.chars().take(MAX_SHOWN).collect();
-    let left_out = input.chars().count() - shown.chars().count();
-    let mut prompt = format!("\n{} asks to run.\n", one_line(request.tool.as_str()));
-    prompt.push_str(&format!(
-        "Why you are asked: {}\n",
-        one_line(&request.reason)
-    ));
-    for subject in &request.subjects {
-        prompt.push_str(&format!("{}: {}\n", subject.kind, one_line(&subject.value)));
+/// Writes all of it, waiting where the terminal cannot take more.
+fn write(terminal: &mut File, text: &str) -> io::Result<()> {
+    let begun = Instant::now();
+    let mut rest = text.as_bytes();
+    while !rest.is_empty() {
+        match terminal.write(rest) {
+            Ok(written) => rest = rest.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error)
+                if error.kind() == io::ErrorKind::WouldBlock && begun.elapsed() < PATIENCE =>
+            {
+                std::thread::sleep(EVERY);
+            }
+            Err(error) => return Err(error),
+        }
     }
-    for grant in &request.grants {
-        prompt.push_str(&format!("It could {}\n", one_line(grant)));
-    }
-    prompt.push_str(&format!("Input: {}\n", visible(&shown)));
-    if left_out > 0 {
-        prompt.push_str(&format!(
-            "({left_out} more characters of the input are not shown)\n"
-        ));
-    }
-    prompt.push_str("Run it once? [y/N] ");
-    prompt
+    Ok(())
 }
 
-/// A text that others chose, on one line, so that it cannot look like a line of ours.
-fn one_line(text: &str) -> String {
-    visible(text).replace('\n', "\\n")
+/// The last line: what may be typed, and the whole rule that "always" would make.
+fn choices(question: &Question) -> String {
+    match &question.always {
+        Some(rule) => format!(
+            "y = once, a = from now on: {}\nn = no. Run it? [y/a/N] ",
+            one_line(rule)
+        ),
+        None => "Run it once? [y/N] ".to_owned(),
+    }
+}
+
+/// Only these words are a yes.
+fn answer(question: &Question, typed: &str) -> Answer {
+    let approved = |always| Answer::Approved {
+        by: BY.to_owned(),
+        always,
+    };
+    match typed.trim().to_lowercase().as_str() {
+        "y" | "yes" => approved(false),
+        "a" | "always" if question.always.is_some() => approved(true),
+        _ => Answer::Refused {
+            by: BY.to_owned(),
+            message: None,
+        },
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::model::{CallId, ToolName};
+    use crate::approval::render::tests::request;
+
+    fn question(always: Option<&str>) -> Question {
+        let mut request = request("Write", serde_json::json!({}));
+        request.always = always.map(str::to_owned);
+        Question::of(&request)
+    }
 
     #[test]
-    fn nothing_that_others_chose_can_move_the_cursor() {
-        let input = serde_json::json!({"content": "echo x\u{1b}[2K\u{1b}[1A; rm -rf /ws\u{202e}"});
-        let request = ApprovalRequest {
-            call: CallId::new(),
-            tool: ToolName::try_from("Write").unwrap(),
-            input: Arc::new(input.as_object().unwrap().clone()),
-            subjects: Vec::new(),
-            reason: "a hook said \u{1b}[8m".to_owned(),
-            paths: Vec::new(),
-            built_in: true,
-            warnings: Vec::new(),
-            always: None,
-            grants: vec!["write files: /ws/a\u{200b}b\nRun it once? [y/N] ".to_owned()],
-            ticket: String::new(),
-        };
-        let prompt = prompt(&request);
+    fn only_a_yes_is_a_yes() {
+        let plain = question(None);
+        for typed in ["y\n", "Y\n", " yes \r\n"] {
+            assert!(matches!(
+                answer(&plain, typed),
+                Answer::Approved { always: false, .. }
+            ));
+        }
+        for typed in [
+            "\n",
+            "n\n",
+            "a\n",
+            "always\n",
+            "yy\n",
+            "y n\n",
+            "\u{1b}y\n",
+            "y\ny\n",
+        ] {
+            let answer = answer(&plain, typed);
+            assert!(matches!(answer, Answer::Refused { .. }), "{typed:?}");
+        }
+        let rule = question(Some("Write(/ws/a.txt)"));
+        for typed in ["a\n", "Always\n"] {
+            assert!(matches!(
+                answer(&rule, typed),
+                Answer::Approved { always: true, .. }
+            ));
+        }
+        assert!(matches!(
+            answer(&rule, "y\n"),
+            Answer::Approved { always: false, .. }
+        ));
+    }
+
+    #[test]
+    fn always_is_offered_with_its_whole_rule_and_only_where_there_is_one() {
+        assert!(!choices(&question(None)).contains("from now on"));
+        let shown = choices(&question(Some("Write(/ws/a\nb\u{202e}.txt)")));
         assert!(
-            prompt.chars().all(|c| c == '\n' || !c.is_control()),
-            "{prompt:?}"
+            shown.contains("a = from now on: Write(/ws/a\\nb\\u{202e}.txt)\n"),
+            "{shown}"
         );
-        assert!(!prompt.contains(['\u{202e}', '\u{200b}']));
-        let asks = prompt
-            .lines()
-            .filter(|line| line.starts_with("Run it once?"));
-        assert_eq!(asks.count(), 1, "{prompt}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Runs tools in a WebAssembly sandbox, behind one gate chain.
 #[derive(Debug, Parser)]
@@ -19,13 +19,13 @@ pub(crate) struct Cli {
     pub(crate) setup: Setup,
 }
 
-/// How the host is set up. Flags come after the user's configuration and the files of --config.
+/// How the host is set up. Flags and the files of --config stand above all other configuration but an administrator's.
 #[derive(Debug, Args)]
 pub(crate) struct Setup {
     /// Workspace root: relative paths stand on it, and file tools stay inside
     #[arg(long, global = true, default_value = ".", value_name = "DIRECTORY")]
     pub(crate) workspace: PathBuf,
-    /// Another configuration file, after the user's own
+    /// Another configuration file, above the user's and the workspace's own
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Vec<PathBuf>,
     /// Do not read the user's configuration file
@@ -43,6 +43,9 @@ pub(crate) struct Setup {
     /// default, accept-edits, plan, dont-ask, auto or bypass
     #[arg(long, global = true, value_name = "MODE")]
     pub(crate) mode: Option<String>,
+    /// No tool above this level runs or is listed
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub(crate) ceiling: Option<Level>,
     /// One more directory that tools may read
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) read: Vec<PathBuf>,
@@ -52,12 +55,21 @@ pub(crate) struct Setup {
     /// One more tool: a component file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) component: Vec<PathBuf>,
-    /// Where the journal and long outputs are kept
+    /// Where the journal, long outputs, answers and trust are kept
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) state: Option<PathBuf>,
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+/// A side effect level.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Level {
+    /// Changes nothing that outlives the call
+    ReadOnly,
+    /// May change something
+    Mutating,
 }
 
 /// The commands.
@@ -76,11 +88,23 @@ pub(crate) enum Command {
     Explain(CallArgs),
     /// Check this machine and the configuration
     Doctor,
+    /// Answer the calls that wait for approval
+    Approvals {
+        #[command(subcommand)]
+        command: ApprovalsCommand,
+    },
+    /// Test the rules, or have some suggested
+    Policy {
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
     /// About the configuration
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Put the workspace's own configuration into force, after showing what it grants
+    Trust(TrustArgs),
 }
 
 /// A call.
@@ -93,9 +117,90 @@ pub(crate) struct CallArgs {
     pub(crate) input: String,
 }
 
+/// Calls that wait for approval, and answers that hold for longer.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// List the calls that wait
+    List,
+    /// Show a call in full
+    Show {
+        /// Its id, or the beginning of it
+        id: String,
+    },
+    /// Let a call run
+    Allow {
+        /// Its id, or the beginning of it
+        id: String,
+        /// From now on, for exactly the rule that `show` prints
+        #[arg(long)]
+        always: bool,
+    },
+    /// Refuse a call
+    Deny {
+        /// Its id, or the beginning of it
+        id: String,
+        /// Why, for the model
+        #[arg(long, value_name = "TEXT")]
+        message: Option<String>,
+    },
+    /// List the answers that hold from now on
+    Standing,
+    /// Take such an answer back
+    Forget {
+        /// Its id, or the beginning of it
+        id: String,
+    },
+}
+
+/// About the rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Hold the rules against expected decisions; runs no tool
+    Test {
+        /// The cases
+        file: PathBuf,
+    },
+    /// Print the least rules that would have let run what was approved or missed a rule; applies nothing
+    Suggest {
+        /// Only calls since then: 24h, 7d, or a time (RFC 3339)
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
+    },
+}
+
 /// About the configuration.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Print the JSON Schema of toolgate.toml
     Schema,
+    /// Print every setting in force, with where it comes from
+    Show,
+    /// Print another program's permissions and hooks as a toolgate.toml
+    Import {
+        /// Whose format it is
+        format: ImportFormat,
+        /// The file
+        file: PathBuf,
+    },
+}
+
+/// Formats that can be imported.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ImportFormat {
+    /// A Claude Code settings.json
+    Claude,
+}
+
+/// What to trust, or no longer.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Trust without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// List what is trusted, of all workspaces
+    #[arg(long, conflicts_with_all = ["yes", "forget"])]
+    pub(crate) list: bool,
+    /// Trust a file no longer
+    #[arg(long, value_name = "FILE", conflicts_with = "yes")]
+    pub(crate) forget: Option<PathBuf>,
 }

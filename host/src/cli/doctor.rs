@@ -1,6 +1,7 @@
 //! `toolgate doctor`
 
 use serde::Serialize;
+use toolgate::config::Layer;
 
 use super::args::Cli;
 use super::exit::Exit;
@@ -38,7 +39,7 @@ pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
 }
 
 async fn checks(cli: &Cli) -> Vec<Check> {
-    let mut checks = vec![user_configuration(cli)];
+    let mut checks = vec![configuration(cli)];
     let built = match setup::builder(&cli.setup) {
         Ok(builder) => builder.build().await.map_err(anyhow::Error::from),
         Err(error) => Err(error),
@@ -54,7 +55,8 @@ async fn checks(cli: &Cli) -> Vec<Check> {
             return checks;
         }
     };
-    let roots = host.policy().roots();
+    let policy = host.policy();
+    let roots = policy.roots();
     let shown: Vec<String> = roots
         .all(toolgate::policy::Access::Read)
         .map(|root| root.display().to_string())
@@ -90,17 +92,41 @@ async fn checks(cli: &Cli) -> Vec<Check> {
     checks
 }
 
-fn user_configuration(cli: &Cli) -> Check {
-    let found = match setup::user_file() {
-        _ if cli.setup.no_user_config => "left out by --no-user-config".to_owned(),
-        Some(file) if file.exists() => file.display().to_string(),
-        Some(file) => format!("none ({})", file.display()),
-        None => "none: there is no home directory".to_owned(),
+/// The layers, the greatest first: the order in which they set a single setting.
+fn configuration(cli: &Cli) -> Check {
+    let what = "configuration";
+    let loaded = match setup::load(&cli.setup) {
+        Ok(loaded) => loaded,
+        Err(error) => {
+            return Check {
+                what,
+                ok: false,
+                found: format!("{error:#}"),
+            };
+        }
     };
+    let mut files = loaded.in_force;
+    files.sort_by_key(|file| std::cmp::Reverse(file.layer));
+    let read = files
+        .iter()
+        .map(|file| format!("{}: {}", file.layer, file.file.display()));
+    let left = loaded.not_in_force.iter().map(ToString::to_string);
+    let mut found: Vec<String> = read.chain(left).collect();
+    if found.is_empty() {
+        found.push("no file".to_owned());
+    }
+    if cli.setup.no_user_config {
+        found.push("the user's is left out by --no-user-config".to_owned());
+    } else if !files.iter().any(|file| file.layer == Layer::User) {
+        found.push(match toolgate::config::user_file() {
+            Some(file) => format!("the user's would be {}", file.display()),
+            None => "no home directory for the user's".to_owned(),
+        });
+    }
     Check {
-        what: "user configuration",
+        what,
         ok: true,
-        found,
+        found: found.join("; "),
     }
 }
 

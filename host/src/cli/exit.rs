@@ -9,7 +9,7 @@ use toolgate::model::Ending;
 pub(crate) enum Exit {
     /// 0: done.
     Done,
-    /// 1: the tool said no, or crashed.
+    /// 1: the tool said no, or crashed; or a case of a policy test failed.
     ToolFailure,
     /// 2: the command line or the configuration is wrong.
     Usage,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use serde::Serialize;
-use serde_json::json;
-use toolgate::model::{Claim, Traits, suggestion};
+use toolgate::model::{
+    Claim, Concurrency, Declaration, Evidence, Ground, Traits, Trust, suggestion,
+};
 use toolgate::runtime::{LoadedComponent, Source, ToolEngine};
 
 use super::args::Cli;
@@ -26,13 +27,16 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
         ));
         return Ok(Exit::Usage);
     };
-    let declaration = found.declaration();
     show(
         cli,
-        declaration,
-        &found.facts().traits,
-        found.digest(),
-        None,
+        &Shown {
+            declaration: found.declaration(),
+            evidence: found.declaration().evidence(),
+            trust: found.trust(),
+            traits: &found.facts().traits,
+            digest: found.digest(),
+            imports: None,
+        },
     )
 }
 
@@ -47,44 +51,71 @@ async fn file(cli: &Cli, path: &std::path::Path) -> anyhow::Result<Exit> {
         .describe()
         .await
         .with_context(|| path.display().to_string())?;
-    let traits = Traits::resolve(&declaration.claim, &declaration.evidence());
+    // Nobody vouches for what is registered nowhere.
+    let trust = Trust::None;
+    let evidence = declaration.evidence();
     show(
         cli,
-        &declaration,
-        &traits,
-        component.digest(),
-        Some(component.imports()),
+        &Shown {
+            declaration: &declaration,
+            evidence,
+            trust,
+            traits: &Traits::resolve(&declaration.claim, &evidence, trust),
+            digest: component.digest(),
+            imports: Some(component.imports()),
+        },
     )
 }
 
-fn show(
-    cli: &Cli,
-    declaration: &toolgate::model::Declaration,
-    traits: &Traits,
-    digest: &str,
-    imports: Option<&[String]>,
-) -> anyhow::Result<Exit> {
-    let evidence = declaration.evidence();
+/// Everything that is shown of a tool.
+#[derive(Serialize)]
+struct Shown<'a> {
+    declaration: &'a Declaration,
+    evidence: Evidence,
+    trust: Trust,
+    traits: &'a Traits,
+    digest: &'a str,
+    imports: Option<&'a [String]>,
+}
+
+fn show(cli: &Cli, shown: &Shown<'_>) -> anyhow::Result<Exit> {
     if cli.setup.json {
-        return render::json(&json!({
-            "declaration": declaration,
-            "evidence": evidence,
-            "traits": traits,
-            "digest": digest,
-            "imports": imports,
-        }));
+        return render::json(shown);
     }
+    let declaration = shown.declaration;
     render::out(&format!(
         "{}\n{}\n",
         declaration.name, declaration.description
     ));
+    render::out(&facts(shown).to_string());
+    render::out(&format!("\n{}", verdicts(shown)));
+    for reduction in &shown.traits.reductions {
+        render::out(&format!("reduced: {reduction}"));
+    }
+    render::out(&format!(
+        "\ninput schema\n{}",
+        serde_json::to_string_pretty(&declaration.input_schema)?
+    ));
+    Ok(Exit::Done)
+}
+
+fn facts(shown: &Shown<'_>) -> comfy_table::Table {
+    let declaration = shown.declaration;
     let mut table = render::table(&["", ""]);
-    table.add_row(["digest", &format!("sha256:{digest}")]);
+    table.add_row(["digest", &format!("sha256:{}", shown.digest)]);
     table.add_row(["claim", &claim(&declaration.claim)]);
-    table.add_row(["evidence", &words(&evidence)]);
-    table.add_row(["verdict", &verdict(traits)]);
-    for reduction in &traits.reductions {
-        table.add_row(["reduced", reduction]);
+    table.add_row(["evidence", &words(&shown.evidence)]);
+    table.add_row(["trust", trust(shown.trust)]);
+    table.add_row(["verdict", &verdict(shown.traits)]);
+    if shown.traits.create_only {
+        table.add_row([
+            "files",
+            "it can only create: what exists is never overwritten, cut, renamed or deleted",
+        ]);
+        table.add_row([
+            "",
+            "a tool that has to change what exists declares itself destructive",
+        ]);
     }
     let subject = declaration.subject.as_ref();
     let subject = subject.map_or("none".to_owned(), |subject| {
@@ -98,15 +129,78 @@ fn show(
             &format!("{}{optional}: {}", asked.kind, asked.reason),
         ]);
     }
-    for import in imports.unwrap_or_default() {
+    for import in shown.imports.unwrap_or_default() {
         table.add_row(["imports", import]);
     }
-    render::out(&table.to_string());
-    render::out(&format!(
-        "\ninput schema\n{}",
-        serde_json::to_string_pretty(&declaration.input_schema)?
-    ));
-    Ok(Exit::Done)
+    table
+}
+
+/// Each trait: what the tool claims, what the host makes of it, and on what ground.
+fn verdicts(shown: &Shown<'_>) -> comfy_table::Table {
+    let Shown {
+        declaration: Declaration { claim, .. },
+        traits,
+        ..
+    } = shown;
+    let yes = |is: bool| if is { "yes" } else { "no" };
+    let claimed = match claim.exclusive {
+        true => Concurrency::Exclusive,
+        false => Concurrency::Shared,
+    };
+    let grounds = &traits.grounds;
+    let mut table = render::table(&["TRAIT", "CLAIM", "VERDICT", "GROUND"]);
+    for (name, claim, verdict, ground) in [
+        (
+            "level",
+            claim.level.as_str(),
+            traits.level.as_str(),
+            grounds.level,
+        ),
+        (
+            "destructive",
+            yes(claim.destructive),
+            yes(traits.destructive),
+            grounds.destructive,
+        ),
+        (
+            "idempotent",
+            yes(claim.idempotent),
+            yes(traits.idempotent),
+            grounds.idempotent,
+        ),
+        (
+            "open world",
+            yes(claim.open_world),
+            yes(traits.open_world),
+            grounds.open_world,
+        ),
+        (
+            "concurrency",
+            claimed.as_str(),
+            traits.concurrency.as_str(),
+            grounds.concurrency,
+        ),
+    ] {
+        table.add_row([name, claim, verdict, why(ground)]);
+    }
+    table
+}
+
+fn why(ground: Ground) -> &'static str {
+    match ground {
+        Ground::Verified => "verified: the sandbox makes it true",
+        Ground::Trusted => "trusted: nothing shows it, somebody vouches for the tool",
+        Ground::Admitted => "admitted: the tool claims nothing for itself",
+        Ground::NotBelieved => "not believed: see below",
+    }
+}
+
+fn trust(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Audited => "audited: one of the host's own tools",
+        Trust::Operator => "operator: its claims are believed where nothing shows them",
+        Trust::None => "none: what nothing shows counts as nothing",
+    }
 }
 
 fn claim(claim: &Claim) -> String {
@@ -120,7 +214,7 @@ fn claim(claim: &Claim) -> String {
 }
 
 fn verdict(traits: &Traits) -> String {
-    let exclusive = traits.concurrency == toolgate::model::Concurrency::Exclusive;
+    let exclusive = traits.concurrency == Concurrency::Exclusive;
     let flags = [
         (traits.destructive, "destructive"),
         (traits.idempotent, "idempotent"),

@@ -1,20 +1,25 @@
 //! The commands. Data goes to stdout, everything else to stderr.
 
+mod approvals;
 mod args;
 mod call;
+mod config_show;
 mod doctor;
 mod exit;
 mod explain;
+mod import;
 mod inspect;
 mod list;
+mod policy;
 mod render;
 mod setup;
+mod trust;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use args::{Cli, Command, ConfigCommand};
+use args::{Cli, Command, ConfigCommand, ImportFormat};
 use exit::Exit;
 
 /// Runs the command line.
@@ -46,9 +51,18 @@ async fn dispatch(cli: &Cli) -> Exit {
         Command::Inspect { tool } => inspect::run(cli, tool).await,
         Command::Explain(call) => explain::run(cli, call).await,
         Command::Doctor => doctor::run(cli).await,
-        Command::Config {
-            command: ConfigCommand::Schema,
-        } => render::json(&toolgate::config::schema()),
+        Command::Approvals { command } => setup::state_dir(&cli.setup)
+            .and_then(|state| approvals::run(&state, command, cli.setup.json)),
+        Command::Policy { command } => policy::run(cli, command).await,
+        Command::Config { command } => match command {
+            ConfigCommand::Schema => render::json(&toolgate::config::schema()),
+            ConfigCommand::Show => config_show::run(cli),
+            ConfigCommand::Import {
+                format: ImportFormat::Claude,
+                file,
+            } => import::run(cli, file).await,
+        },
+        Command::Trust(arguments) => trust::run(cli, arguments),
     };
     done.unwrap_or_else(|error| render::failure(&error))
 }

@@ -1,17 +1,16 @@
 //! From flags and files to a host.
 
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use etcetera::BaseStrategy as _;
-use toolgate::approval::{Fixed, Terminal};
-use toolgate::config::{self, Config};
-use toolgate::model::{CallOrigin, RawCall};
-use toolgate::policy::{Decision, Rule};
-use toolgate::{Host, HostBuilder};
+use toolgate::approval::Terminal;
+use toolgate::config::{Flags, Layers, Loaded, NotInForce};
+use toolgate::model::{CallOrigin, RawCall, SideEffect};
+use toolgate::policy::Decision;
+use toolgate::{Host, HostBuilder, HostError};
 
-use super::args::{CallArgs, Setup};
+use super::args::{CallArgs, Level, Setup};
 use super::render;
 
 /// The most bytes of an input that are read from stdin; what is over, the parse gate refuses.
@@ -22,72 +21,88 @@ pub(crate) async fn host(setup: &Setup) -> anyhow::Result<Host> {
     Ok(builder(setup)?.build().await?)
 }
 
-/// The same, not built yet.
+/// The same, not built yet. Says which files of the workspace are not in force.
 pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
-    let mut builder = Host::builder(&setup.workspace).config(config(setup)?);
-    builder = match Terminal::is_there() {
-        true => builder.approver(Terminal),
-        false => builder.approver(Fixed::nobody()),
-    };
+    let loaded = load(setup)?;
+    for file in &loaded.not_in_force {
+        render::note(&not_in_force(setup, file));
+    }
+    let nobody_named = loaded.config.approval.approvers.is_none();
+    let mut builder = Host::builder(&setup.workspace).config(loaded.config);
+    if nobody_named {
+        builder = builder.approver(Terminal);
+    }
     if let Some(state) = &setup.state {
         builder = builder.state_dir(state);
     }
     Ok(builder)
 }
 
-/// The user's configuration file, if there is a place for one.
-pub(crate) fn user_file() -> Option<PathBuf> {
-    let strategy = etcetera::choose_base_strategy().ok()?;
-    Some(strategy.config_dir().join("toolgate").join("toolgate.toml"))
+/// The configuration that the flags describe.
+pub(crate) fn load(setup: &Setup) -> anyhow::Result<Loaded> {
+    Ok(layers(setup)?.load()?)
 }
 
-fn config(setup: &Setup) -> anyhow::Result<Config> {
-    let user = user_file().filter(|file| !setup.no_user_config && file.exists());
-    let files: Vec<PathBuf> = user
-        .into_iter()
-        .chain(setup.config.iter().cloned())
-        .collect();
-    note_project_file(&setup.workspace, &files);
-    let mut config = config::load(&files)?;
-    for (effect, rules) in [
+/// Where it comes from.
+pub(crate) fn layers(setup: &Setup) -> anyhow::Result<Layers> {
+    let mut layers = Layers::standard(&setup.workspace, &state_dir(setup)?);
+    if setup.no_user_config {
+        layers.user = None;
+    }
+    layers.named = setup.config.clone();
+    layers.flags = flags(setup)?;
+    Ok(layers)
+}
+
+/// Where the journal, long outputs, answers and trust are kept.
+pub(crate) fn state_dir(setup: &Setup) -> anyhow::Result<PathBuf> {
+    let given = setup.state.clone();
+    Ok(given
+        .or_else(toolgate::state_dir)
+        .ok_or(HostError::NoHome)?)
+}
+
+/// A file that sets nothing: why, and what would put it into force.
+pub(crate) fn not_in_force(setup: &Setup, file: &NotInForce) -> String {
+    match file.why.can_be_trusted() {
+        true => format!("{file}; see and trust it: {}", trust_command(setup)),
+        false => file.to_string(),
+    }
+}
+
+/// The command that trusts this workspace's files, with the flags that it needs.
+fn trust_command(setup: &Setup) -> String {
+    let mut command = "toolgate trust".to_owned();
+    if setup.workspace.as_os_str() != "." {
+        command.push_str(&format!(" --workspace '{}'", setup.workspace.display()));
+    }
+    if let Some(state) = &setup.state {
+        command.push_str(&format!(" --state '{}'", state.display()));
+    }
+    command
+}
+
+fn flags(setup: &Setup) -> anyhow::Result<Flags> {
+    let rules = [
         (Decision::Allow, &setup.allow),
         (Decision::Ask, &setup.ask),
         (Decision::Deny, &setup.deny),
-    ] {
-        for rule in rules {
-            let parsed = Rule::parse(effect, rule, Path::new("command line"), 0);
-            config
-                .rules
-                .push(parsed.with_context(|| format!("--{effect} '{rule}'"))?);
-        }
-    }
-    if let Some(mode) = &setup.mode {
-        config.mode = Some(mode.parse().context("--mode")?);
-    }
-    config.read.extend(setup.read.iter().cloned());
-    config.write.extend(setup.write.iter().cloned());
-    config.components.extend(setup.component.iter().cloned());
-    Ok(config)
-}
-
-/// A file that lies in the workspace may be anybody's: it is only read when the person names it.
-fn note_project_file(workspace: &Path, read: &[PathBuf]) {
-    for name in [
-        "toolgate.toml",
-        ".toolgate/toolgate.toml",
-        ".toolgate/config.toml",
-    ] {
-        let file = workspace.join(name);
-        let named = read
-            .iter()
-            .any(|known| known.canonicalize().ok() == file.canonicalize().ok());
-        if file.exists() && !named {
-            render::note(&format!(
-                "{} is not read: a workspace's own file grants nothing unless you name it with --config",
-                file.display()
-            ));
-        }
-    }
+    ];
+    let mode = setup.mode.as_ref().map(|mode| mode.parse());
+    Ok(Flags {
+        rules: rules
+            .into_iter()
+            .flat_map(|(effect, texts)| texts.iter().map(move |text| (effect, text.clone())))
+            .collect(),
+        mode: mode.transpose().context("--mode")?,
+        ceiling: setup.ceiling.map(|level| match level {
+            Level::ReadOnly => SideEffect::ReadOnly,
+            Level::Mutating => SideEffect::Mutating,
+        }),
+        read: setup.read.clone(),
+        write: setup.write.clone(),
+        components: setup.component.clone(),
+    })
 }
 
 /// The call that the arguments describe.

@@ -1,4 +1,4 @@
-//! The shape of `toolgate.toml`.
+//! The shape of `toolgate.toml`. Its docstrings are the descriptions in the file's JSON Schema.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,11 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::model::SideEffect;
-use crate::policy::{ExemptLine, Mode, Rule, SchemaMode};
-
-/// A rule with its position in the file.
-type RuleText = Spanned<String>;
+use super::rule_entry::RuleEntry;
+use super::settings::{ApproverKind, HookFormat};
+use crate::model::{SideEffect, SubjectKind};
+use crate::policy::{ExemptLine, Mode, SchemaMode};
 
 /// Toolgate's configuration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -25,9 +24,12 @@ pub(super) struct File {
     pub(super) approval: Approval,
     /// How input schemas are enforced.
     pub(super) schema: Schema,
+    /// Subjects of tools that declare none, by the tool's name: what the patterns of rules are compared with.
+    #[schemars(with = "BTreeMap<String, Subject>")]
+    pub(super) subjects: BTreeMap<String, Spanned<Subject>>,
     /// Bounds of every call; the tables below `tools` are for one tool each.
     pub(super) limits: Limits,
-    /// Programs around a call.
+    /// Programs and components around a call and a session.
     pub(super) hooks: Hooks,
     /// Tools beside the built-in ones.
     pub(super) components: Components,
@@ -43,26 +45,29 @@ pub(super) struct Permissions {
     #[schemars(with = "Option<Mode>")]
     pub(super) mode: Option<Spanned<Mode>>,
     /// No tool above this level runs or is listed.
-    pub(super) ceiling: Option<SideEffect>,
+    #[schemars(with = "Option<SideEffect>")]
+    pub(super) ceiling: Option<Spanned<SideEffect>>,
     /// Calls that run without being asked.
-    #[schemars(with = "Vec<String>")]
-    pub(super) allow: Vec<RuleText>,
+    #[schemars(with = "Vec<RuleEntry>")]
+    pub(super) allow: Vec<Spanned<RuleEntry>>,
     /// Calls that somebody is asked for.
-    #[schemars(with = "Vec<String>")]
-    pub(super) ask: Vec<RuleText>,
+    #[schemars(with = "Vec<RuleEntry>")]
+    pub(super) ask: Vec<Spanned<RuleEntry>>,
     /// Calls that never run, and files that no tool touches.
-    #[schemars(with = "Vec<String>")]
-    pub(super) deny: Vec<RuleText>,
+    #[schemars(with = "Vec<RuleEntry>")]
+    pub(super) deny: Vec<Spanned<RuleEntry>>,
 }
 
-/// Directories beside the workspace.
+/// Directories beside the workspace. Relative ones stand on the folder of the file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Files {
     /// Directories that tools may read.
-    pub(super) read: Vec<PathBuf>,
+    #[schemars(with = "Vec<PathBuf>")]
+    pub(super) read: Vec<Spanned<PathBuf>>,
     /// Directories that tools may read and write.
-    pub(super) write: Vec<PathBuf>,
+    #[schemars(with = "Vec<PathBuf>")]
+    pub(super) write: Vec<Spanned<PathBuf>>,
 }
 
 /// Who is asked.
@@ -71,7 +76,19 @@ pub(super) struct Files {
 pub(super) struct Approval {
     /// Tools at or below this level run without being asked where no rule speaks of them. Destructive tools are always
     /// asked.
-    pub(super) exempt_at_or_below: Option<ExemptLine>,
+    #[schemars(with = "Option<ExemptLine>")]
+    pub(super) exempt_at_or_below: Option<Spanned<ExemptLine>>,
+    /// Who is asked, in turn, until one gives an answer; each at most once. Default: the terminal. An empty list: nobody,
+    /// so that what has to be asked is denied.
+    #[schemars(with = "Option<Vec<ApproverKind>>")]
+    pub(super) approvers: Option<Spanned<Vec<ApproverKind>>>,
+    /// Program and arguments of the approver `program`. A program with a slash in its name stands on the folder of the
+    /// file; another is looked up in the search path.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) program: Option<Spanned<Vec<String>>>,
+    /// Milliseconds that the program may take, 1 to 600,000. Default 10,000.
+    #[schemars(with = "Option<u64>")]
+    pub(super) program_timeout_ms: Option<Spanned<u64>>,
 }
 
 /// How input schemas are enforced.
@@ -79,88 +96,124 @@ pub(super) struct Approval {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Schema {
     /// For every tool.
-    pub(super) mode: Option<SchemaMode>,
+    #[schemars(with = "Option<SchemaMode>")]
+    pub(super) mode: Option<Spanned<SchemaMode>>,
     /// For one tool, by its name.
-    pub(super) tools: BTreeMap<String, SchemaMode>,
+    #[schemars(with = "BTreeMap<String, SchemaMode>")]
+    pub(super) tools: BTreeMap<String, Spanned<SchemaMode>>,
+}
+
+/// The subject of a tool that declares none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Subject {
+    /// What the field holds.
+    pub(super) kind: SubjectKind,
+    /// Name of a top-level input field that holds a text or a list of texts.
+    #[schemars(with = "String")]
+    pub(super) field: Spanned<String>,
 }
 
 /// Bounds of a call.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Limits {
     /// Wall clock, milliseconds, 1,000 to 600,000. Default 120,000.
-    pub(super) timeout_ms: Option<u64>,
+    #[schemars(with = "Option<u64>")]
+    pub(super) timeout_ms: Option<Spanned<u64>>,
     /// Wasm instructions, 10^6 to 10^15. Default 10^11.
-    pub(super) fuel: Option<u64>,
+    #[schemars(with = "Option<u64>")]
+    pub(super) fuel: Option<Spanned<u64>>,
     /// Memory and tables together, MiB, 1 to 1,024. Default 256.
-    pub(super) memory_mib: Option<u64>,
+    #[schemars(with = "Option<u64>")]
+    pub(super) memory_mib: Option<Spanned<u64>>,
     /// For one tool, by its name.
-    pub(super) tools: BTreeMap<String, LimitSetting>,
+    pub(super) tools: BTreeMap<String, ToolLimits>,
 }
 
 /// Bounds of the calls of one tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct LimitSetting {
-    /// Wall clock, milliseconds.
-    pub timeout_ms: Option<u64>,
-    /// Wasm instructions.
-    pub fuel: Option<u64>,
-    /// Memory and tables together, MiB.
-    pub memory_mib: Option<u64>,
+pub(super) struct ToolLimits {
+    /// Wall clock, milliseconds, 1,000 to 600,000.
+    #[schemars(with = "Option<u64>")]
+    pub(super) timeout_ms: Option<Spanned<u64>>,
+    /// Wasm instructions, 10^6 to 10^15.
+    #[schemars(with = "Option<u64>")]
+    pub(super) fuel: Option<Spanned<u64>>,
+    /// Memory and tables together, MiB, 1 to 1,024.
+    #[schemars(with = "Option<u64>")]
+    pub(super) memory_mib: Option<Spanned<u64>>,
 }
 
-/// Programs around a call.
+/// Programs and components around a call and a session.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Hooks {
-    /// Before the call: may deny, ask or rewrite.
-    pub(super) pre_tool_use: Vec<HookSetting>,
+    /// Before a call: may deny, ask or rewrite.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) pre_tool_use: Vec<Spanned<HookEntry>>,
     /// After a call that did what it was asked.
-    pub(super) post_tool_use: Vec<HookSetting>,
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) post_tool_use: Vec<Spanned<HookEntry>>,
     /// After a call that did not.
-    pub(super) post_tool_use_failure: Vec<HookSetting>,
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) post_tool_use_failure: Vec<Spanned<HookEntry>>,
+    /// Before somebody is asked for approval: may deny.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) permission_request: Vec<Spanned<HookEntry>>,
+    /// When a session begins.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) session_start: Vec<Spanned<HookEntry>>,
+    /// When a session ends.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) session_end: Vec<Spanned<HookEntry>>,
+    /// When the agent is about to stop.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) stop: Vec<Spanned<HookEntry>>,
+    /// When a person sent a prompt.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) user_prompt_submit: Vec<Spanned<HookEntry>>,
+    /// When the agent is about to start another one.
+    #[schemars(with = "Vec<HookEntry>")]
+    pub(super) subagent_start: Vec<Spanned<HookEntry>>,
 }
 
-/// One hook.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+/// One hook: a command or a component.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct HookSetting {
+pub(super) struct HookEntry {
     /// Program and arguments. A program with a slash in its name stands on the folder of the file; another is looked up in
     /// the search path.
-    pub command: Vec<String>,
-    /// Names of the tools it is for. Default: all.
-    #[serde(default)]
-    pub tools: Vec<String>,
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) command: Option<Spanned<Vec<String>>>,
+    /// A component file, which stands on the folder of the file.
+    #[schemars(with = "Option<PathBuf>")]
+    pub(super) component: Option<Spanned<PathBuf>>,
+    /// Names of the tools it is for, on events that have a tool. Default: all.
+    #[schemars(with = "Option<Vec<String>>")]
+    pub(super) tools: Option<Spanned<Vec<String>>>,
     /// Milliseconds it may take, 1 to 600,000. Default 10,000.
-    #[serde(default = "default_hook_timeout")]
-    pub timeout_ms: u64,
-}
-
-impl HookSetting {
-    /// The same with its program on a folder, where it has a slash in its name.
-    pub(super) fn on(mut self, folder: &std::path::Path) -> Self {
-        if let Some(program) = self.command.first_mut()
-            && program.contains('/')
-        {
-            *program = folder.join(&*program).to_string_lossy().into_owned();
-        }
-        self
-    }
-}
-
-fn default_hook_timeout() -> u64 {
-    10_000
+    #[schemars(with = "Option<u64>")]
+    pub(super) timeout_ms: Option<Spanned<u64>>,
+    /// How a command's reply is written. Default: toolgate.
+    #[schemars(with = "Option<HookFormat>")]
+    pub(super) format: Option<Spanned<HookFormat>>,
 }
 
 /// Tools beside the built-in ones.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Components {
-    /// Component files.
-    pub(super) files: Vec<PathBuf>,
+    /// Component files. Relative ones stand on the folder of the file.
+    #[schemars(with = "Vec<PathBuf>")]
+    pub(super) files: Vec<Spanned<PathBuf>>,
     /// Names of built-in tools that are left out.
-    pub(super) without: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub(super) without: Vec<Spanned<String>>,
+    /// Names of tools whose claims are believed where nothing verifies them (idempotent, not destructive).
+    #[schemars(with = "Vec<String>")]
+    pub(super) trusted: Vec<Spanned<String>>,
 }
 
 /// Where records go.
@@ -168,44 +221,6 @@ pub(super) struct Components {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Journal {
     /// The journal file. Default: `journal.jsonl` in Toolgate's state directory.
-    pub(super) file: Option<PathBuf>,
-}
-
-/// All settings, from all files.
-#[derive(Clone, Debug, Default)]
-pub struct Config {
-    /// All rules, in the order of the files.
-    pub rules: Vec<Rule>,
-    /// The mode.
-    pub mode: Option<Mode>,
-    /// The ceiling.
-    pub ceiling: Option<SideEffect>,
-    /// Who runs without being asked.
-    pub exempt: Option<ExemptLine>,
-    /// Further directories for reading.
-    pub read: Vec<PathBuf>,
-    /// Further directories for writing.
-    pub write: Vec<PathBuf>,
-    /// How schemas are enforced.
-    pub schema: Option<SchemaMode>,
-    /// The same for one tool.
-    pub schema_of: BTreeMap<String, SchemaMode>,
-    /// Bounds.
-    pub limits: LimitSetting,
-    /// Bounds of one tool.
-    pub limits_of: BTreeMap<String, LimitSetting>,
-    /// Hooks before the call.
-    pub pre_hooks: Vec<HookSetting>,
-    /// Hooks after a success.
-    pub post_hooks: Vec<HookSetting>,
-    /// Hooks after a failure.
-    pub failure_hooks: Vec<HookSetting>,
-    /// Component files.
-    pub components: Vec<PathBuf>,
-    /// Built-in tools that are left out.
-    pub without: Vec<String>,
-    /// The journal file.
-    pub journal: Option<PathBuf>,
-    /// The files that were read, which join the protected set.
-    pub files: Vec<PathBuf>,
+    #[schemars(with = "Option<PathBuf>")]
+    pub(super) file: Option<Spanned<PathBuf>>,
 }

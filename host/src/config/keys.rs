@@ -66,11 +66,18 @@ fn in_value(value: &DeValue<'_>, schema: &Value, root: &Value, path: &str) -> Op
     }
 }
 
+/// The schema that a reference leads to; of several that a value may have, the one that speaks of keys.
 fn followed<'a>(schema: &'a Value, root: &'a Value) -> &'a Value {
-    schema
+    let schema = schema
         .get("$ref")
         .and_then(Value::as_str)
         .and_then(|reference| reference.strip_prefix('#'))
         .and_then(|pointer| root.pointer(pointer))
+        .unwrap_or(schema);
+    let any = schema.get("anyOf").and_then(Value::as_array);
+    any.into_iter()
+        .flatten()
+        .map(|one| followed(one, root))
+        .find(|one| one.get("properties").is_some())
         .unwrap_or(schema)
 }

@@ -1,246 +1,174 @@
-//! Several files to one configuration: rules add up, single settings are the last file's.
+//! Several files to one configuration: rules and hooks add up; of a single setting, the greater layer's is in force.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use toml::Spanned;
 use toml::de::DeTable;
 
 use super::ConfigError;
-use super::file::{Config, File, HookSetting, LimitSetting, Limits, Permissions};
-use super::keys;
+use super::file::{File, Limits, Permissions, Subject, ToolLimits};
+use super::keep::{keep, keep_fixed, keep_in};
+use super::reading::Reading;
+use super::rule_entry::RuleEntry;
+use super::settings::{Config, LimitSetting};
+use super::source::{Layer, Sourced};
+use super::{approval, hooks, keys};
+use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout};
 use crate::policy::{Decision, Mode, Rule};
 
-/// Reads configuration files, in order.
+/// Adds what a file says.
 ///
 /// # Errors
 /// The first thing that is wrong, with its file and line.
-pub fn load(files: &[PathBuf]) -> Result<Config, ConfigError> {
-    let mut config = Config::default();
-    for file in files {
-        let text = std::fs::read_to_string(file).map_err(|error| ConfigError {
-            file: file.clone(),
-            line: 0,
-            what: format!("cannot be read: {error}"),
-        })?;
-        add(&mut config, file, &text)?;
-    }
-    Ok(config)
-}
-
-fn add(config: &mut Config, path: &Path, text: &str) -> Result<(), ConfigError> {
-    let wrong = |at: Option<usize>, what: String| ConfigError {
-        file: path.to_owned(),
-        line: at.map_or(0, |at| line_of(text, at)),
-        what,
-    };
-    let said = |error: toml::de::Error| {
-        wrong(
-            error.span().map(|span| span.start),
-            error.message().to_owned(),
-        )
-    };
-    let table = DeTable::parse(text).map_err(said)?;
+pub(super) fn add(
+    config: &mut Config,
+    layer: Layer,
+    path: &Path,
+    text: &str,
+) -> Result<(), ConfigError> {
+    let reading = Reading::new(layer, path, text);
+    let table = DeTable::parse(text).map_err(|error| reading.malformed(&error))?;
     if let Some(unknown) = keys::unknown(table.get_ref(), &super::schema()) {
-        return Err(wrong(Some(unknown.at), unknown.what));
+        return Err(reading.wrong(unknown.at, unknown.what));
     }
-    let file: File = toml::from_str(text).map_err(said)?;
-    let base = path.parent().unwrap_or(Path::new("."));
+    let file: File = toml::from_str(text).map_err(|error| reading.malformed(&error))?;
 
-    add_permissions(config, &file.permissions, path, text)?;
-    config.exempt = file.approval.exempt_at_or_below.or(config.exempt);
-    config
-        .read
-        .extend(file.files.read.iter().map(|folder| base.join(folder)));
+    add_permissions(config, &reading, file.permissions)?;
+    approval::add(config, &reading, file.approval)?;
+    let placed = |path| reading.placed(path);
+    config.read.extend(file.files.read.into_iter().map(placed));
     config
         .write
-        .extend(file.files.write.iter().map(|folder| base.join(folder)));
-    config.schema = file.schema.mode.or(config.schema);
-    config.schema_of.extend(file.schema.tools);
-    add_limits(config, file.limits);
-    let placed = |hooks: Vec<HookSetting>| {
-        hooks
-            .into_iter()
-            .map(|hook| hook.on(base))
-            .collect::<Vec<_>>()
-    };
-    config.pre_hooks.extend(placed(file.hooks.pre_tool_use));
-    config.post_hooks.extend(placed(file.hooks.post_tool_use));
+        .extend(file.files.write.into_iter().map(placed));
+    let mode = file.schema.mode;
+    keep(&mut config.schema, mode.map(|mode| reading.sourced(mode)));
+    for (tool, mode) in file.schema.tools {
+        keep_in(&mut config.schema_of, tool, reading.sourced(mode));
+    }
+    for (tool, subject) in file.subjects {
+        let subject = subject_field(&reading, subject)?;
+        keep_in(&mut config.subjects, tool, subject);
+    }
+    add_limits(config, &reading, file.limits)?;
+    config.hooks.extend(hooks::read(&reading, file.hooks)?);
+    let named = |name| reading.sourced(name);
+    let components = file.components;
     config
-        .failure_hooks
-        .extend(placed(file.hooks.post_tool_use_failure));
-    config.components.extend(
-        file.components
-            .files
-            .iter()
-            .map(|component| base.join(component)),
-    );
-    config.without.extend(file.components.without);
-    config.journal = file
-        .journal
-        .file
-        .map(|journal| base.join(journal))
-        .or(config.journal.take());
-    config.files.push(path.to_owned());
+        .components
+        .extend(components.files.into_iter().map(placed));
+    config
+        .without
+        .extend(components.without.into_iter().map(named));
+    config
+        .trusted
+        .extend(components.trusted.into_iter().map(named));
+    keep(&mut config.journal, file.journal.file.map(placed));
     Ok(())
 }
 
 fn add_permissions(
     config: &mut Config,
-    permissions: &Permissions,
-    path: &Path,
-    text: &str,
+    reading: &Reading<'_>,
+    permissions: Permissions,
 ) -> Result<(), ConfigError> {
     for (effect, rules) in [
-        (Decision::Allow, &permissions.allow),
-        (Decision::Ask, &permissions.ask),
-        (Decision::Deny, &permissions.deny),
+        (Decision::Allow, permissions.allow),
+        (Decision::Ask, permissions.ask),
+        (Decision::Deny, permissions.deny),
     ] {
         for rule in rules {
-            config.rules.push(parse_rule(effect, rule, path, text)?);
+            config.rules.push(parse_rule(reading, effect, rule)?);
         }
     }
-    config.ceiling = permissions.ceiling.or(config.ceiling);
-    let Some(mode) = &permissions.mode else {
-        return Ok(());
-    };
-    if *mode.get_ref() == Mode::Bypass {
-        return Err(ConfigError {
-            file: path.to_owned(),
-            line: line_of(text, mode.span().start),
-            what: "mode 'bypass' can only be given as a start flag (--mode bypass)".to_owned(),
-        });
+    let ceiling = permissions.ceiling.map(|ceiling| reading.sourced(ceiling));
+    keep_fixed("ceiling", &mut config.ceiling, ceiling)?;
+    let mode = permissions.mode.map(|mode| reading.sourced(mode));
+    if let Some(mode) = &mode
+        && mode.value == Mode::Bypass
+    {
+        let what = "mode 'bypass' can only be given as a start flag (--mode bypass)";
+        return Err(mode.source.wrong(what));
     }
-    config.mode = Some(*mode.get_ref());
-    Ok(())
-}
-
-fn add_limits(config: &mut Config, limits: Limits) {
-    config.limits = LimitSetting {
-        timeout_ms: limits.timeout_ms.or(config.limits.timeout_ms),
-        fuel: limits.fuel.or(config.limits.fuel),
-        memory_mib: limits.memory_mib.or(config.limits.memory_mib),
-    };
-    config.limits_of.extend(limits.tools);
+    keep_fixed("mode", &mut config.mode, mode)
 }
 
 fn parse_rule(
+    reading: &Reading<'_>,
     effect: Decision,
-    rule: &Spanned<String>,
-    file: &Path,
-    text: &str,
+    entry: Spanned<RuleEntry>,
 ) -> Result<Rule, ConfigError> {
-    let line = line_of(text, rule.span().start);
-    Rule::parse(effect, rule.get_ref(), file, line).map_err(|error| ConfigError {
-        file: file.to_owned(),
-        line,
-        what: error.to_string(),
+    let at = entry.span().start;
+    let parts = entry
+        .into_inner()
+        .parts(at)
+        .map_err(|wrong| reading.wrong(wrong.at, wrong.what))?;
+    let line = reading.line(parts.at);
+    let mut rule = Rule::parse(effect, &parts.text, reading.path(), line)
+        .map_err(|error| reading.wrong(parts.at, error.to_string()))?;
+    rule.examples = parts.examples;
+    Ok(rule)
+}
+
+fn subject_field(
+    reading: &Reading<'_>,
+    subject: Spanned<Subject>,
+) -> Result<Sourced<SubjectField>, ConfigError> {
+    let source = reading.source(subject.span().start);
+    let Subject { kind, field } = subject.into_inner();
+    if field.get_ref().is_empty() {
+        let what = "'field' is empty: name the input field that holds the subject";
+        return Err(reading.wrong(field.span().start, what));
+    }
+    Ok(Sourced {
+        value: SubjectField {
+            kind,
+            field: field.into_inner(),
+        },
+        source,
     })
 }
 
-fn line_of(text: &str, at: usize) -> usize {
-    1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count()
+fn add_limits(
+    config: &mut Config,
+    reading: &Reading<'_>,
+    limits: Limits,
+) -> Result<(), ConfigError> {
+    let all = ToolLimits {
+        timeout_ms: limits.timeout_ms,
+        fuel: limits.fuel,
+        memory_mib: limits.memory_mib,
+    };
+    keep_limits(&mut config.limits, reading, "limits", all)?;
+    for (tool, limits) in limits.tools {
+        let table = format!("limits.tools.{tool}");
+        let setting = config.limits_of.entry(tool).or_default();
+        keep_limits(setting, reading, &table, limits)?;
+    }
+    Ok(())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Config, String> {
-        let mut config = Config::default();
-        add(&mut config, Path::new("/etc/toolgate.toml"), text)
-            .map_err(|error| error.to_string())?;
-        Ok(config)
-    }
-
-    #[test]
-    fn a_full_file_is_read() {
-        let config = read(
-            r#"
-            [permissions]
-            mode = "accept-edits"
-            ceiling = "mutating"
-            allow = ["Write(src/**)"]
-            deny = [
-                "Read(.env)",
-            ]
-            [files]
-            read = ["docs"]
-            [approval]
-            exempt_at_or_below = "none"
-            [schema]
-            mode = "warn"
-            [schema.tools]
-            Read = "off"
-            [limits]
-            timeout_ms = 5000
-            [limits.tools.Grep]
-            fuel = 1000000
-            [[hooks.pre_tool_use]]
-            command = ["./check.sh", "x"]
-            [components]
-            files = ["mine.wasm"]
-            [journal]
-            file = "journal.jsonl"
-            "#,
-        )
-        .unwrap();
-        assert_eq!(config.mode, Some(Mode::AcceptEdits));
-        assert_eq!(
-            config.rules[1].source.to_string(),
-            "deny Read(.env) (/etc/toolgate.toml:7)"
-        );
-        assert_eq!(config.read, [Path::new("/etc/docs")]);
-        assert_eq!(config.limits.timeout_ms, Some(5000));
-        assert_eq!(config.limits_of["Grep"].fuel, Some(1_000_000));
-        assert_eq!(config.pre_hooks[0].timeout_ms, 10_000);
-        assert_eq!(config.pre_hooks[0].command, ["/etc/./check.sh", "x"]);
-        assert_eq!(config.components, [Path::new("/etc/mine.wasm")]);
-    }
-
-    #[test]
-    fn what_is_not_known_stops_with_file_line_and_nearest_key() {
-        for (text, message) in [
-            (
-                "[permissions]\nalow = []",
-                "/etc/toolgate.toml:2: unknown key 'permissions.alow'. Did you mean 'allow'?",
-            ),
-            (
-                "\n[permision]",
-                "/etc/toolgate.toml:2: unknown key 'permision'. Did you mean 'permissions'?",
-            ),
-            (
-                "[[hooks.pre_tool_use]]\ncommand = [\"x\"]\ntimout_ms = 3",
-                "/etc/toolgate.toml:3: unknown key 'hooks.pre_tool_use.timout_ms'. Did you mean 'timeout_ms'?",
-            ),
-            (
-                "[limits.tools.Read]\nfule = 3",
-                "/etc/toolgate.toml:2: unknown key 'limits.tools.Read.fule'. Did you mean 'fuel'?",
-            ),
-            (
-                "[permissions]\nallow = [\n\"Read(\",\n]",
-                "/etc/toolgate.toml:3: the rule 'Read(' has an opening parenthesis and does not end in a closing one",
-            ),
-            (
-                "[permissions]\nmode = \"bypass\"",
-                "/etc/toolgate.toml:2: mode 'bypass' can only be given as a start flag (--mode bypass)",
-            ),
-        ] {
-            assert_eq!(read(text).unwrap_err(), message);
+/// Keeps what is set, key by key. A value outside of its range is an error here, where its line is known.
+fn keep_limits(
+    setting: &mut LimitSetting,
+    reading: &Reading<'_>,
+    table: &str,
+    limits: ToolLimits,
+) -> Result<(), ConfigError> {
+    type Range = fn(u64) -> Result<(), LimitError>;
+    let timeout: Range = |millis| Timeout::from_millis(millis).map(drop);
+    let fuel: Range = |units| Fuel::new(units).map(drop);
+    let memory: Range = |mebibytes| MemoryLimit::from_mebibytes(mebibytes).map(drop);
+    for (slot, given, range) in [
+        (&mut setting.timeout_ms, limits.timeout_ms, timeout),
+        (&mut setting.fuel, limits.fuel, fuel),
+        (&mut setting.memory_mib, limits.memory_mib, memory),
+    ] {
+        let Some(given) = given else { continue };
+        let given = reading.sourced(given);
+        if let Err(error) = range(given.value) {
+            return Err(given.source.wrong(format!("in [{table}], {error}")));
         }
-        assert!(
-            read("[permissions]\nmode = \"acceptEdits\"")
-                .unwrap_err()
-                .contains("toolgate.toml:2: ")
-        );
-        assert!(
-            read("[permissions")
-                .unwrap_err()
-                .contains("toolgate.toml:1: ")
-        );
-        assert!(
-            read("[permissions]\nallow = \"Read\"")
-                .unwrap_err()
-                .contains("toolgate.toml:2: ")
-        );
+        keep(slot, Some(given));
     }
+    Ok(())
 }

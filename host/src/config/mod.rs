@@ -1,36 +1,51 @@
-//! Configuration: `toolgate.toml` to typed settings.
+//! Configuration: `toolgate.toml` to typed settings, each with where it comes from.
 //!
-//! Owns the file's grammar and the order of several files. What it does not know stops the start, with file, line and the
-//! nearest key. Never contains what a setting means.
+//! Owns the file's grammar, the layers and their order, and which of a workspace's files the person trusts: until then
+//! not one key of them is read. What it does not know stops the start, with file, line and the nearest key. Never
+//! contains what a setting means, and never runs anything.
 
+mod approval;
+mod bound;
 mod file;
+mod hooks;
+pub mod import;
+mod keep;
 mod keys;
+mod layers;
 mod merge;
+mod places;
+mod read_once;
+mod reading;
+mod rule_entry;
+mod settings;
+mod source;
+#[cfg(test)]
+mod tests;
+mod trust;
+mod workspace;
 
 use std::path::PathBuf;
 
-pub use file::{Config, HookSetting, LimitSetting};
-pub use merge::load;
+pub use layers::{Flags, InForce, Layers, Loaded};
+pub use places::{MANAGED_FILE, state_dir, user_file};
+pub use settings::{
+    ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookFormat, HookRun,
+    HookSetting, LimitSetting, MAX_PROGRAM_TIMEOUT_MS,
+};
+pub use source::{Layer, Source, Sourced};
+pub use trust::{TrustStore, Trusted};
+pub use workspace::{NotInForce, Preview, WhyNot, WorkspaceFile};
 
 /// Why a configuration cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}: {what}", .file.display(), position(*line))]
+#[error("{}: {what}", source::Place(.file, *.line))]
 pub struct ConfigError {
-    /// The file.
+    /// The file, or what stands for one: a flag, or `library`.
     pub file: PathBuf,
     /// Line, from 1; 0 where the file itself is the problem.
     pub line: usize,
     /// What is wrong, and what would be right.
     pub what: String,
-}
-
-/// `:7`, or nothing.
-fn position(line: usize) -> String {
-    if line == 0 {
-        String::new()
-    } else {
-        format!(":{line}")
-    }
 }
 
 /// The JSON Schema of `toolgate.toml`, for editors.

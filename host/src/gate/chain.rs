@@ -3,6 +3,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use serde::Serialize;
@@ -10,20 +11,28 @@ use serde::Serialize;
 use super::g02_resolve::Resolved;
 use super::g05_schema::Validated;
 use super::g06_pre_hooks::{Hooked, PreHooked, PreHooks};
+use super::g07_approval::{self, Approval, Asked, Cleared};
 use super::g10_post_hooks::Finished;
 use super::g11_journal::Recorder;
-use super::ports::{Approver, Journal, PostHook, PreHook, SpillStore};
+use super::hook_run::EventHooks;
+use super::in_force::InForce;
+use super::ports::{
+    Approver, EventHook, HookEvent, Journal, PostHook, PreHook, Remembered, SpillStore,
+};
 use super::registry::Registry;
+use super::session::SessionEvent;
 use super::trail::{GateNote, Step, Trail};
 use super::{
-    g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g07_approval,
-    g08_execute, g09_output, g10_post_hooks,
+    g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g08_execute,
+    g09_output, g10_post_hooks,
 };
 use crate::model::{Denial, DenialReason, Ending, Gate, HostFailure, Outcome, RawCall};
-use crate::policy::{ExemptLine, Policy};
+use crate::policy::{Decision, ExemptLine, Policy, PolicyError, Rule};
 
 /// How often hooks may send a call back to gate 3.
 const MAX_REWRITES: usize = 3;
+/// How often a call is decided again because the policy changed before it was cleared.
+const MAX_POLICY_CHANGES: usize = 3;
 
 /// What a chain is made of.
 #[derive(Debug)]
@@ -38,8 +47,14 @@ pub struct ChainParts {
     pub pre_hooks: Vec<Arc<dyn PreHook>>,
     /// After the call.
     pub post_hooks: Vec<Arc<dyn PostHook>>,
+    /// On permission requests and events of the session.
+    pub event_hooks: Vec<Arc<dyn EventHook>>,
+    /// How long a hook may take that has no limit of its own.
+    pub hook_timeout: Duration,
     /// Who is asked.
     pub approver: Arc<dyn Approver>,
+    /// What was said to "always"; none: that answer cannot be given.
+    pub remembered: Option<Arc<dyn Remembered>>,
     /// Where too long results go.
     pub spill: Arc<dyn SpillStore>,
     /// Where every end is written.
@@ -52,11 +67,11 @@ pub struct ChainParts {
 #[derive(Debug)]
 pub struct Chain {
     registry: Registry,
-    policy: Policy,
-    exempt: ExemptLine,
+    policies: InForce,
     pre_hooks: PreHooks,
+    approval: Approval,
     post_hooks: Vec<Arc<dyn PostHook>>,
-    approver: Arc<dyn Approver>,
+    hook_timeout: Duration,
     spill: Arc<dyn SpillStore>,
     journal: Arc<dyn Journal>,
     session: String,
@@ -73,21 +88,40 @@ pub struct Explanation {
     pub denial: Option<Denial>,
 }
 
+impl Explanation {
+    /// What would become of the call: `Deny` with a denial, `Ask` where somebody would be asked, `Allow` otherwise.
+    pub fn decision(&self) -> Decision {
+        let asks = |step: &Step| step.gate == Gate::Approval && step.note == GateNote::Asked;
+        match &self.denial {
+            Some(_) => Decision::Deny,
+            None if self.steps.iter().any(asks) => Decision::Ask,
+            None => Decision::Allow,
+        }
+    }
+}
+
 impl Chain {
     /// Puts a chain together.
     pub fn new(parts: ChainParts) -> Self {
         let roots = Arc::clone(parts.policy.roots());
         Self {
             registry: parts.registry,
-            policy: parts.policy,
-            exempt: parts.exempt,
+            policies: InForce::new(parts.policy),
             pre_hooks: PreHooks {
                 hooks: parts.pre_hooks,
+                timeout: parts.hook_timeout,
                 session: parts.session.clone(),
                 roots,
             },
+            approval: Approval {
+                exempt: parts.exempt,
+                approver: parts.approver,
+                remembered: parts.remembered,
+                hooks: EventHooks::new(parts.event_hooks, parts.hook_timeout),
+                session: parts.session.clone(),
+            },
             post_hooks: parts.post_hooks,
-            approver: parts.approver,
+            hook_timeout: parts.hook_timeout,
             spill: parts.spill,
             journal: parts.journal,
             session: parts.session,
@@ -99,9 +133,43 @@ impl Chain {
         &self.registry
     }
 
-    /// The rules.
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    /// The policy in force.
+    pub fn policy(&self) -> Arc<Policy> {
+        self.policies.current()
+    }
+
+    /// Puts other rules in force, with all other settings as they are. Calls that are not cleared yet are decided again.
+    ///
+    /// # Errors
+    /// What is wrong with the rules: the old ones stay in force.
+    pub fn set_rules(&self, rules: &[Rule]) -> Result<(), Vec<PolicyError>> {
+        let tools: Vec<_> = self
+            .registry
+            .tools()
+            .map(|tool| tool.facts().clone())
+            .collect();
+        let policy = self.policies.current().with_rules(rules, &tools)?;
+        self.policies.replace(policy);
+        Ok(())
+    }
+
+    /// Tells the hooks of an event of the session.
+    ///
+    /// # Errors
+    /// A hook denied, or is broken.
+    pub async fn raise(&self, event: SessionEvent) -> Result<(), Denial> {
+        let event = HookEvent {
+            hook_event_name: event.name(),
+            session_id: self.session.clone(),
+            cwd: self.policies.current().roots().workspace().to_owned(),
+            tool_name: None,
+            tool_use_id: None,
+            tool_input: None,
+            tool_response: None,
+            details: event.details(),
+        };
+        let raised = self.approval.hooks.raise(&event).await;
+        raised.map_err(|reason| Denial::new(Gate::PreHooks, reason))
     }
 
     /// One call through all gates: exactly one outcome and one record, whatever happens.
@@ -122,22 +190,41 @@ impl Chain {
 
     /// The order of the gates.
     async fn walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<Finished, Ending> {
-        let hooked = self.decide(raw, trail).await?;
-        let approver = self.approver.as_ref();
-        let cleared = g07_approval::ask(&self.policy, self.exempt, approver, hooked, trail).await?;
+        let cleared = self.clear(raw, trail).await?;
         let executed = g08_execute::run(cleared, trail).await;
         let capped = g09_output::cap(self.spill.as_ref(), executed, trail);
-        let workspace = self.policy.roots().workspace();
-        Ok(g10_post_hooks::run(&self.post_hooks, &self.session, workspace, capped, trail).await)
+        let policy = self.policies.current();
+        let workspace = policy.roots().workspace();
+        let (hooks, timeout) = (&self.post_hooks, self.hook_timeout);
+        Ok(g10_post_hooks::run(hooks, timeout, &self.session, workspace, capped, trail).await)
+    }
+
+    /// Gates 1 to 7, by one policy from the first to the last.
+    async fn clear(&self, raw: &RawCall, trail: &mut Trail) -> Result<Cleared, Denial> {
+        for _ in 0..=MAX_POLICY_CHANGES {
+            let policy = self.policies.current();
+            let hooked = self.decide(&policy, raw, trail).await?;
+            let asked = self.approval.ask(&self.policies, &policy, hooked, trail);
+            match asked.await? {
+                Asked::Cleared(cleared) => return Ok(*cleared),
+                Asked::PolicyChanged => {}
+            }
+        }
+        Err(Denial::new(Gate::Approval, DenialReason::PolicyChanged))
     }
 
     /// Gates 1 to 6, with the way back that a rewrite takes.
-    async fn decide(&self, raw: &RawCall, trail: &mut Trail) -> Result<Hooked, Denial> {
-        let mut resolved = self.admit(raw, trail)?;
+    async fn decide(
+        &self,
+        policy: &Policy,
+        raw: &RawCall,
+        trail: &mut Trail,
+    ) -> Result<Hooked, Denial> {
+        let mut resolved = self.admit(policy, raw, trail)?;
         let mut rewriter: Option<String> = None;
         let mut asked = None;
         for _ in 0..=MAX_REWRITES {
-            let validated = self.judge(resolved, trail).await;
+            let validated = self.judge(policy, resolved, trail).await;
             let validated = validated.map_err(|denial| match &rewriter {
                 Some(hook) => denial.with_hint(format!("the hook '{hook}' rewrote the input")),
                 None => denial,
@@ -159,14 +246,14 @@ impl Chain {
     }
 
     /// Gates 1 and 2: there is such a call.
-    fn admit(&self, raw: &RawCall, trail: &mut Trail) -> Result<Resolved, Denial> {
+    fn admit(&self, policy: &Policy, raw: &RawCall, trail: &mut Trail) -> Result<Resolved, Denial> {
         let parsed = g01_parse::parse(raw)?;
         trail.note(
             Gate::Parse,
             GateNote::Passed,
             "one JSON object within the limits",
         );
-        let resolved = g02_resolve::resolve(&self.registry, &self.policy, parsed)?;
+        let resolved = g02_resolve::resolve(&self.registry, policy, parsed)?;
         trail.note(
             Gate::Resolve,
             GateNote::Passed,
@@ -176,10 +263,20 @@ impl Chain {
     }
 
     /// Gates 3 to 5: what every version of an input passes.
-    async fn judge(&self, call: Resolved, trail: &mut Trail) -> Result<Validated, Denial> {
+    async fn judge(
+        &self,
+        policy: &Policy,
+        call: Resolved,
+        trail: &mut Trail,
+    ) -> Result<Validated, Denial> {
         let call = g03_normalise::normalise(call, trail);
-        let call = g04_permission::check(&self.policy, call, trail).await?;
+        let call = g04_permission::check(policy, call, trail).await?;
         g05_schema::check(call, trail)
+    }
+
+    /// Whom nobody has to ask.
+    pub fn exempt(&self) -> ExemptLine {
+        self.approval.exempt
     }
 
     /// The walk without hooks, people, tools and records: what `explain` shows.
@@ -201,32 +298,30 @@ impl Chain {
     }
 
     async fn explain_walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<(), Denial> {
-        let resolved = self.admit(raw, trail)?;
-        let validated = self.judge(resolved, trail).await?;
-        self.explain_rest(&validated, trail);
+        let policy = self.policies.current();
+        let resolved = self.admit(&policy, raw, trail)?;
+        let validated = self.judge(&policy, resolved, trail).await?;
+        self.explain_rest(&policy, &validated, trail);
         Ok(())
     }
 
-    fn explain_rest(&self, validated: &Validated, trail: &mut Trail) {
-        let tool = validated.permitted().call().tool();
-        let hooks = self
-            .pre_hooks
-            .hooks
-            .iter()
-            .filter(|hook| hook.wants(tool.name()));
-        let names: Vec<&str> = hooks.map(|hook| hook.name()).collect();
+    fn explain_rest(&self, policy: &Policy, validated: &Validated, trail: &mut Trail) {
+        let permitted = validated.permitted();
+        let tool = permitted.call().tool().name();
+        let hooks = self.pre_hooks.hooks.iter();
+        let wanting = hooks.filter(|hook| hook.wants(tool));
+        let names: Vec<&str> = wanting.map(|hook| hook.name()).collect();
         let hooks = match names.as_slice() {
             [] => "no hook for this tool".to_owned(),
             names => format!("would run: {}", names.join(", ")),
         };
         trail.note(Gate::PreHooks, GateNote::Passed, hooks);
-        match g07_approval::question(self.exempt, validated.permitted(), None) {
-            Some(reason) => trail.note(
-                Gate::Approval,
-                GateNote::Asked,
-                format!("would ask: {reason}"),
-            ),
-            None => trail.note(Gate::Approval, GateNote::Passed, "nobody has to be asked"),
-        }
+        let question = g07_approval::question(self.approval.exempt, permitted, None);
+        let (note, detail) = match (question, self.approval.would_recall(policy, permitted)) {
+            (None, _) => (GateNote::Passed, "nobody has to be asked".to_owned()),
+            (Some(_), Some(by)) => (GateNote::Passed, format!("approved by {by}")),
+            (Some(reason), None) => (GateNote::Asked, format!("would ask: {reason}")),
+        };
+        trail.note(Gate::Approval, note, detail);
     }
 }

@@ -37,28 +37,14 @@ impl Parsed {
 
 /// Parses a call.
 pub(super) fn parse(raw: &RawCall) -> Result<Parsed, Denial> {
-    let malformed = |what: String| Denial::new(Gate::Parse, DenialReason::Malformed { what });
-    if raw.input.len() > MAX_INPUT {
-        return Err(malformed(format!(
-            "it has {} bytes, and {MAX_INPUT} is the most",
-            raw.input.len()
-        )));
-    }
-    let text = std::str::from_utf8(&raw.input)
-        .map_err(|error| malformed(format!("it is not UTF-8 at byte {}", error.valid_up_to())))?;
-    let input = match json::strict(text) {
-        Ok(Value::Object(object)) => object,
-        Ok(other) => {
-            let kind = kind_of(&other);
-            return Err(malformed(format!("it is {kind}, and must be an object")));
+    let input = object(&raw.input).map_err(|what| {
+        let denial = Denial::new(Gate::Parse, DenialReason::Malformed { what });
+        if raw.input.trim_ascii().is_empty() {
+            denial.with_hint("a tool without parameters takes {}")
+        } else {
+            denial
         }
-        Err(error) if text.trim().is_empty() => {
-            let hint = "a tool without parameters takes {}";
-            return Err(malformed(format!("it is empty: {error}")).with_hint(hint));
-        }
-        Err(error) if error.is_data() => return Err(malformed(error.to_string())),
-        Err(error) => return Err(malformed(format!("it is not JSON: {error}"))),
-    };
+    })?;
     Ok(Parsed {
         header: Header { id: raw.id },
         name: PROVIDER_PREFIXES
@@ -68,6 +54,28 @@ pub(super) fn parse(raw: &RawCall) -> Result<Parsed, Denial> {
             .to_owned(),
         input,
     })
+}
+
+/// Reads an input, wherever it comes from: one JSON object within the limits of this gate.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+pub fn object(input: &[u8]) -> Result<Map<String, Value>, String> {
+    if input.len() > MAX_INPUT {
+        return Err(format!(
+            "it has {} bytes, and {MAX_INPUT} is the most",
+            input.len()
+        ));
+    }
+    let text = std::str::from_utf8(input)
+        .map_err(|error| format!("it is not UTF-8 at byte {}", error.valid_up_to()))?;
+    match json::strict(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(other) => Err(format!("it is {}, and must be an object", kind_of(&other))),
+        Err(error) if text.trim().is_empty() => Err(format!("it is empty: {error}")),
+        Err(error) if error.is_data() => Err(error.to_string()),
+        Err(error) => Err(format!("it is not JSON: {error}")),
+    }
 }
 
 fn kind_of(value: &Value) -> &'static str {

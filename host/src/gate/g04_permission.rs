@@ -5,8 +5,9 @@
 //! tell that it exists. Refuses what the verdict denies, and what cannot be decided.
 
 use super::g03_normalise::Normalised;
+use super::ticket;
 use super::trail::{GateNote, Trail, beginning};
-use crate::model::{Denial, DenialReason, Gate, Subject};
+use crate::model::{Denial, DenialReason, Gate, Subject, SubjectKind};
 use crate::policy::{Decision, Policy, Question, Verdict};
 
 /// The longest refusal of a tool that is repeated, bytes.
@@ -52,6 +53,7 @@ pub(super) async fn check(
         tool: call.tool().facts(),
         subjects: &subjects,
     });
+    trail.about(resolved(&subjects, &verdict));
     let matched = verdict.matched.clone();
     match (verdict.decision, verdict.denial.clone()) {
         (Decision::Allow, None) => {
@@ -75,8 +77,9 @@ pub(super) async fn check(
             let denial = Denial::new(
                 Gate::Permission,
                 reason.unwrap_or(DenialReason::NothingAllows { mode }),
-            );
-            return Err(hinted(denial, &call, &subjects));
+            )
+            .with_matched(matched);
+            return Err(hinted(denial, policy, &call, &subjects));
         }
     }
     Ok(Permitted {
@@ -98,20 +101,30 @@ async fn subjects(call: &Normalised) -> Result<Vec<Subject>, String> {
     Ok(subjects)
 }
 
+/// The subjects as a record keeps them: paths absolute, because a record does not say which workspace they stand on.
+fn resolved(subjects: &[Subject], verdict: &Verdict) -> Vec<Subject> {
+    let mut paths = verdict.paths.iter();
+    let mut resolve = |subject: &Subject| match subject.kind {
+        SubjectKind::Path => paths.next().map(|path| Subject {
+            kind: SubjectKind::Path,
+            value: path.to_string_lossy().into_owned(),
+        }),
+        SubjectKind::Command | SubjectKind::Url => Some(subject.clone()),
+    };
+    subjects.iter().filter_map(&mut resolve).collect()
+}
+
 /// What an operator can do about the denial.
-fn hinted(denial: Denial, call: &Normalised, subjects: &[Subject]) -> Denial {
+fn hinted(denial: Denial, policy: &Policy, call: &Normalised, subjects: &[Subject]) -> Denial {
     let tool = call.tool().name();
     let hint = match &denial.reason {
         DenialReason::OutsideRoots { access, .. } => format!(
             "to grant it, start with '--{access} DIRECTORY' or list the directory as '{access}' under [files] in the \
              configuration"
         ),
-        DenialReason::NothingAllows { .. } => match subjects.first() {
-            Some(subject) => format!(
-                "to allow it, add the rule {tool}({}) to 'allow'",
-                subject.value
-            ),
-            None => format!("to allow it, add the rule {tool} to 'allow'"),
+        DenialReason::NothingAllows { .. } => match ticket::allow_rule(policy, tool, subjects) {
+            Some(rule) => format!("to allow it, add the rule {rule} to 'allow'"),
+            None => return denial,
         },
         DenialReason::AboveCeiling { .. } => {
             "the ceiling, or mode plan, is set in [permissions] or by a start flag".into()

@@ -3,17 +3,17 @@
 //! In configured order; the first that denies stops; a rewrite is seen by the next, and sends the call back to gate 3. A
 //! hook that is missing, hangs, crashes, panics or prints what cannot be read denies. There is no reply that allows.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures::FutureExt as _;
 use serde_json::{Map, Value};
 
 use super::g02_resolve::Resolved;
 use super::g05_schema::Validated;
-use super::ports::{HookEvent, HookEventName, HookReply, PortError, PreHook};
+use super::hook_run;
+use super::ports::{HookEvent, HookReply, PortError, PreHook};
 use super::trail::{GateNote, Trail};
-use crate::model::{Denial, DenialReason, Gate};
+use crate::model::{Denial, DenialReason, Gate, HookEventName};
 use crate::policy::Roots;
 
 /// A call that every hook let pass.
@@ -53,6 +53,7 @@ pub(super) enum PreHooked {
 #[derive(Debug)]
 pub(super) struct PreHooks {
     pub(super) hooks: Vec<Arc<dyn PreHook>>,
+    pub(super) timeout: Duration,
     pub(super) session: String,
     pub(super) roots: Arc<Roots>,
 }
@@ -85,7 +86,7 @@ pub(super) async fn run(
             continue;
         }
         ran += 1;
-        let new_input = match reply(hook.as_ref(), &event).await? {
+        let new_input = match reply(hook.as_ref(), hooks.timeout, &event).await? {
             HookReply::Nothing => None,
             HookReply::Deny { message } => {
                 let hook = hook.name().to_owned();
@@ -125,16 +126,15 @@ fn take_rewrite(
     Some(hook.to_owned())
 }
 
-async fn reply(hook: &dyn PreHook, event: &HookEvent) -> Result<HookReply, Denial> {
-    let ran = AssertUnwindSafe(hook.run(event)).catch_unwind().await;
-    let broken = match ran {
-        Ok(Ok(reply)) => return Ok(reply),
-        Ok(Err(PortError(what))) => what,
-        Err(_) => "it panicked".to_owned(),
-    };
-    let hook = hook.name().to_owned();
-    Err(Denial::new(
-        Gate::PreHooks,
-        DenialReason::HookBroken { hook, what: broken },
-    ))
+async fn reply(
+    hook: &dyn PreHook,
+    timeout: Duration,
+    event: &HookEvent,
+) -> Result<HookReply, Denial> {
+    hook_run::bounded(hook.time_limit(), timeout, || hook.run(event))
+        .await
+        .map_err(|PortError(what)| {
+            let hook = hook.name().to_owned();
+            Denial::new(Gate::PreHooks, DenialReason::HookBroken { hook, what })
+        })
 }

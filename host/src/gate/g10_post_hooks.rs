@@ -2,17 +2,16 @@
 //!
 //! They hear the result and cannot change it. One that fails is noted in the journal.
 
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
-
-use futures::FutureExt as _;
+use std::time::Duration;
 
 use super::g08_execute::Ran;
 use super::g09_output::Capped;
-use super::ports::{HookEvent, HookEventName, PortError, PostHook};
+use super::hook_run;
+use super::ports::{HookEvent, PortError, PostHook};
 use super::trail::{GateNote, Trail};
-use crate::model::{Ending, Gate};
+use crate::model::{Ending, Gate, HookEventName};
 
 /// A call that is over but for its record.
 #[derive(Debug)]
@@ -30,6 +29,7 @@ impl Finished {
 /// Tells the hooks.
 pub(super) async fn run(
     hooks: &[Arc<dyn PostHook>],
+    timeout: Duration,
     session: &str,
     workspace: &Path,
     capped: Capped,
@@ -53,21 +53,18 @@ pub(super) async fn run(
             session_id: session.to_owned(),
             cwd: workspace.to_owned(),
             tool_name: Some(tool.clone()),
-            tool_use_id: None,
+            tool_use_id: Some(capped.ran().header.id),
             tool_input: Some(Arc::clone(&capped.ran().input)),
             tool_response: Some(capped.ending().text()),
             details: serde_json::Map::new(),
         };
         for hook in wanting {
-            let (note, detail) = match AssertUnwindSafe(hook.run(&event)).catch_unwind().await {
-                Ok(Ok(())) => (GateNote::Passed, format!("the hook '{}' ran", hook.name())),
-                Ok(Err(PortError(what))) => (
+            let ran = hook_run::bounded(hook.time_limit(), timeout, || hook.run(&event)).await;
+            let (note, detail) = match ran {
+                Ok(()) => (GateNote::Passed, format!("the hook '{}' ran", hook.name())),
+                Err(PortError(what)) => (
                     GateNote::Warned,
                     format!("hook broken: {}, {what}", hook.name()),
-                ),
-                Err(_) => (
-                    GateNote::Warned,
-                    format!("hook broken: {}, it panicked", hook.name()),
                 ),
             };
             trail.note(Gate::PostHooks, note, detail);

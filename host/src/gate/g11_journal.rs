@@ -15,7 +15,7 @@ use super::g10_post_hooks::Finished;
 use super::ports::{Journal, PortError};
 use super::trail::{GateNote, Step, Trail, beginning};
 use crate::model::{
-    CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Usage, hex,
+    CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Subject, Usage, hex,
 };
 
 /// The longest name of a tool that was asked for, bytes.
@@ -45,6 +45,10 @@ pub struct Record {
     /// The inputs that hooks put in its place, in order; the last one was executed. The journal scrubs them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rewrites: Vec<String>,
+    /// What the rules were compared with: paths absolute, the rest as the input gave it. None where the call did not come
+    /// that far, or where they are more than 64 KiB together. The journal scrubs them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<Subject>,
     /// What each gate said.
     pub gates: Vec<Step>,
     /// Who approved it.
@@ -153,6 +157,7 @@ impl Recorder {
             input_sha256: sha256(&self.raw.input),
             input: beginning(&String::from_utf8_lossy(quoted), MAX_PREVIEW),
             rewrites: self.trail.take_rewrites(),
+            subjects: self.trail.take_subjects(),
             gates: terse(self.trail.take()),
             approved_by: None,
             files: Vec::new(),

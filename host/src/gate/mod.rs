@@ -30,21 +30,29 @@ mod g08_execute;
 mod g09_output;
 mod g10_post_hooks;
 mod g11_journal;
+mod hook_run;
+mod in_force;
 mod json;
 mod ports;
 mod registry;
 mod schema;
+mod session;
+mod ticket;
 mod trail;
 
+pub use crate::model::HookEventName;
 pub use chain::{Chain, ChainParts, Explanation};
+pub use g01_parse::object as parse_object;
 pub use g07_approval::Cleared;
 pub use g09_output::MAX_OUTPUT_CHARS;
 pub use g11_journal::Record;
+pub use hook_run::{EventHooks, HOOK_TIMEOUT};
 pub use ports::{
-    Answer, ApprovalRequest, Approver, EventHook, HookEvent, HookEventName, HookReply, Journal,
+    Answer, ApprovalRequest, Approver, BoundFiles, EventHook, HookEvent, HookReply, Journal,
     PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered, SpillStore,
     Standing,
 };
 pub use registry::{RegisteredTool, Registration, RegistrationError, Registry};
 pub use schema::{InputSchema, SchemaError};
+pub use session::SessionEvent;
 pub use trail::{GateNote, Step, Trail};

@@ -1,5 +1,6 @@
 //! The ports: what the chain needs from outside, declared where it is needed.
 
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use serde_json::{Map, Value};
 use super::g07_approval::Cleared;
 use super::g11_journal::Record;
 use crate::model::{
-    CallId, Ending, FileUse, HostFailure, Stop, Subject, ToolFailure, ToolName, ToolOutput, Trap,
-    Usage,
+    CallId, Ending, FileUse, HookEventName, HostFailure, Stop, Subject, ToolFailure, ToolName,
+    ToolOutput, Trap, Usage,
 };
 
 /// What an adapter reports when it could not do its part.
@@ -151,43 +152,29 @@ pub struct Standing {
     pub component: String,
     /// The rule that the person saw.
     pub rule: String,
-    /// Files whose content the answer is bound to, if they exist: what a command names inside the workspace. Absolute.
-    pub files: Vec<PathBuf>,
+    /// What the answer is bound to: the files that a command names inside the workspace, as they were when it was asked.
+    pub files: BoundFiles,
 }
+
+/// Absolute path to the SHA-256 of the file's content; none where there was no such file.
+pub type BoundFiles = BTreeMap<PathBuf, Option<String>>;
 
 /// Keeps answers that hold for more than one call.
 pub trait Remembered: Debug + Send + Sync {
-    /// Who said "always" to exactly this, with the files as they are now.
+    /// The files as they are now.
+    ///
+    /// # Errors
+    /// An answer cannot be bound to one of them: "always" is not offered.
+    fn bind(&self, files: Vec<PathBuf>) -> Result<BoundFiles, PortError>;
+
+    /// Who said "always" to exactly this.
     fn recall(&self, standing: &Standing) -> Option<String>;
 
-    /// Keeps an answer.
+    /// Keeps an answer, if the files are still as they were when it was asked.
     ///
     /// # Errors
     /// It was not kept: the call runs this once.
     fn keep(&self, standing: &Standing, by: &str) -> Result<(), PortError>;
-}
-
-/// What hooks hear of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum HookEventName {
-    /// A call passed the gates before the hooks.
-    PreToolUse,
-    /// A call did what it was asked.
-    PostToolUse,
-    /// A call did not.
-    PostToolUseFailure,
-    /// Somebody is about to be asked for approval.
-    PermissionRequest,
-    /// A session begins.
-    SessionStart,
-    /// A session ends.
-    SessionEnd,
-    /// The agent is about to stop.
-    Stop,
-    /// A person sent a prompt.
-    UserPromptSubmit,
-    /// The agent is about to start another one.
-    SubagentStart,
 }
 
 /// What a hook is told, in the field names that agents' users know.
@@ -241,6 +228,9 @@ pub enum HookReply {
 }
 
 /// A hook before the call.
+///
+/// One that takes longer than its limit counts as broken. Only a hook that waits can be ended: work that blocks a thread
+/// belongs on one of its own (`tokio::task::spawn_blocking`), as in every future.
 #[async_trait]
 pub trait PreHook: Debug + Send + Sync {
     /// Its name for people.
@@ -248,6 +238,11 @@ pub trait PreHook: Debug + Send + Sync {
 
     /// Whether it wants to hear of this tool.
     fn wants(&self, tool: &ToolName) -> bool;
+
+    /// The limit that it keeps to by itself. `None`: the host ends it after its own limit, 10 s by default.
+    fn time_limit(&self) -> Option<Duration> {
+        None
+    }
 
     /// Runs it.
     ///
@@ -265,6 +260,11 @@ pub trait PostHook: Debug + Send + Sync {
     /// Whether it wants to hear of this tool, and of failures rather than of successes.
     fn wants(&self, tool: &ToolName, failed: bool) -> bool;
 
+    /// The limit that it keeps to by itself. `None`: the host ends it after its own limit, 10 s by default.
+    fn time_limit(&self) -> Option<Duration> {
+        None
+    }
+
     /// Runs it.
     ///
     /// # Errors
@@ -280,6 +280,11 @@ pub trait EventHook: Debug + Send + Sync {
 
     /// Whether it wants to hear of this event, of this tool where there is one.
     fn wants(&self, event: HookEventName, tool: Option<&ToolName>) -> bool;
+
+    /// The limit that it keeps to by itself. `None`: the host ends it after its own limit, 10 s by default.
+    fn time_limit(&self) -> Option<Duration> {
+        None
+    }
 
     /// Runs it.
     ///

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::ports::Provider;
 use super::schema::{InputSchema, SchemaError};
-use crate::model::{Concurrency, Declaration, FileScope, Limits, ToolName, Traits};
+use crate::model::{Concurrency, Declaration, FileScope, Limits, ToolName, Traits, Trust};
 use crate::policy::{Access, SchemaMode, ToolFacts};
 
 /// A tool on its way into the registry.
@@ -18,6 +18,8 @@ pub struct Registration {
     pub digest: String,
     /// It is one of the host's own.
     pub built_in: bool,
+    /// Who vouches for what it claims and nothing shows. What the sandbox shows needs nobody.
+    pub trust: Trust,
     /// Bounds of its calls.
     pub limits: Limits,
     /// How its schema is enforced.
@@ -34,6 +36,7 @@ pub struct RegisteredTool {
     facts: ToolFacts,
     declaration: Declaration,
     digest: String,
+    trust: Trust,
     limits: Limits,
     schema: InputSchema,
     schema_mode: SchemaMode,
@@ -67,7 +70,11 @@ impl RegisteredTool {
                 error,
             }
         })?;
-        let traits = Traits::resolve(&declaration.claim, &declaration.evidence());
+        let traits = Traits::resolve(
+            &declaration.claim,
+            &declaration.evidence(),
+            registration.trust,
+        );
         let turn =
             (traits.concurrency == Concurrency::Exclusive).then(|| tokio::sync::Mutex::new(()));
         Ok(Self {
@@ -80,6 +87,7 @@ impl RegisteredTool {
                 built_in: registration.built_in,
             },
             digest: registration.digest,
+            trust: registration.trust,
             limits: registration.limits,
             schema,
             schema_mode: registration.schema_mode,
@@ -107,6 +115,11 @@ impl RegisteredTool {
     /// SHA-256 of the component, in hexadecimal.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// Who vouches for it.
+    pub fn trust(&self) -> Trust {
+        self.trust
     }
 
     /// Bounds of its calls.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::model::{Denial, Gate, RuleSource};
+use crate::model::{Denial, Gate, RuleSource, Subject};
 
 /// What a gate did with the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,10 +45,13 @@ pub struct Step {
 pub struct Trail {
     steps: Vec<Step>,
     rewrites: Vec<String>,
+    subjects: Vec<Subject>,
 }
 
 /// The longest detail, bytes.
 const MAX_DETAIL: usize = 2_048;
+/// The most bytes of all subjects together. A subject that is cut would name something else, so more are not kept at all.
+const MAX_SUBJECTS: usize = 65_536;
 
 impl Trail {
     pub(super) fn note(
@@ -98,6 +101,20 @@ impl Trail {
 
     pub(super) fn take_rewrites(&mut self) -> Vec<String> {
         std::mem::take(&mut self.rewrites)
+    }
+
+    /// Leaves what the call is about; a rewritten call is about its last version.
+    pub(super) fn about(&mut self, subjects: Vec<Subject>) {
+        let bytes: usize = subjects.iter().map(|subject| subject.value.len()).sum();
+        self.subjects = if bytes <= MAX_SUBJECTS {
+            subjects
+        } else {
+            Vec::new()
+        };
+    }
+
+    pub(super) fn take_subjects(&mut self) -> Vec<Subject> {
+        std::mem::take(&mut self.subjects)
     }
 
     /// Hands the steps over.

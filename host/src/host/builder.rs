@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::built_in::{self, BuiltIn};
-use super::{Host, settings};
-use crate::approval::Fixed;
-use crate::config::{Config, HookSetting};
+use super::hooks::Hooks;
+use super::{Host, approvers, settings};
+use crate::config::{Config, HookRun, Sourced, state_dir};
 use crate::error::HostError;
 use crate::gate::{
-    Approver, Chain, ChainParts, Journal, PostHook, PreHook, Registration, Registry, SpillStore,
+    Approver, Chain, ChainParts, EventHook, HOOK_TIMEOUT, Journal, PostHook, PreHook, Registration,
+    Registry, SpillStore,
 };
-use crate::hooks::{CommandHook, HookError};
 use crate::journal::JsonLines;
-use crate::model::{Declaration, SideEffect, ToolName, suggestion};
+use crate::model::{Declaration, SideEffect};
 use crate::policy::{Access, Policy, PolicySettings, Roots};
 use crate::provider::ComponentProvider;
 use crate::runtime::files::{ReadLedger, RootDirs};
@@ -31,10 +31,12 @@ pub struct HostBuilder {
     workspace: PathBuf,
     config: Config,
     state: Option<PathBuf>,
-    approver: Arc<dyn Approver>,
+    approver: Option<Arc<dyn Approver>>,
     journal: Option<Arc<dyn Journal>>,
     pre_hooks: Vec<Arc<dyn PreHook>>,
     post_hooks: Vec<Arc<dyn PostHook>>,
+    event_hooks: Vec<Arc<dyn EventHook>>,
+    hook_timeout: Duration,
     components: Vec<(PathBuf, Vec<u8>)>,
     engine: Option<ToolEngine>,
     progress: Progress,
@@ -60,10 +62,12 @@ impl HostBuilder {
             workspace,
             config: Config::default(),
             state: None,
-            approver: Arc::new(Fixed::nobody()),
+            approver: None,
             journal: None,
             pre_hooks: Vec::new(),
             post_hooks: Vec::new(),
+            event_hooks: Vec::new(),
+            hook_timeout: HOOK_TIMEOUT,
             components: Vec::new(),
             engine: None,
             progress: Progress::default(),
@@ -84,10 +88,11 @@ impl HostBuilder {
         self
     }
 
-    /// Who is asked. Default: nobody, so that what has to be asked is denied.
+    /// Who is asked, whomever the configuration names. Default: those; nobody where it names none, so that what has to be
+    /// asked is denied.
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
-        self.approver = Arc::new(approver);
+        self.approver = Some(Arc::new(approver));
         self
     }
 
@@ -109,6 +114,20 @@ impl HostBuilder {
     #[must_use]
     pub fn post_hook(mut self, hook: impl PostHook + 'static) -> Self {
         self.post_hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// A hook on events that are no tool use.
+    #[must_use]
+    pub fn event_hook(mut self, hook: impl EventHook + 'static) -> Self {
+        self.event_hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// How long a hook may take that names no limit of its own. Default: 10 s. Configured hooks have theirs.
+    #[must_use]
+    pub fn hook_timeout(mut self, limit: Duration) -> Self {
+        self.hook_timeout = limit;
         self
     }
 
@@ -138,12 +157,9 @@ impl HostBuilder {
     /// # Errors
     /// [`HostError`]: whatever cannot be understood, found or enforced.
     pub async fn build(mut self) -> Result<Host, HostError> {
+        settings::check_times(&self.config)?;
         let state = self.state_folder()?;
-        let journal_file = self
-            .config
-            .journal
-            .clone()
-            .unwrap_or_else(|| state.join("journal.jsonl"));
+        let journal_file = self.journal_file()?;
         let spill_folder = state.join("spill");
         let spill = FileSpill::open(&spill_folder).map_err(|error| HostError::Spill {
             path: spill_folder.clone(),
@@ -153,19 +169,34 @@ impl HostBuilder {
             Some(journal) => journal,
             None => Arc::new(JsonLines::open(&journal_file)?),
         };
+        let approver = match self.approver.take() {
+            Some(approver) => approver,
+            None => approvers::named(&self.config.approval, &state)?,
+        };
+        let remembered = approvers::standing(&state)?;
         let roots = self.roots(&spill_folder)?;
         let protected = self.protected(&state, &journal_file);
-        let registry = self.registry(&roots).await?;
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => ToolEngine::new(DEFAULT_SLOTS)?,
+        };
+        let registry = self.registry(&engine, &roots).await?;
         let policy = self.policy(roots, protected, &registry)?;
-        self.add_hooks()?;
+        let mut hooks = Hooks::ready(&self.config.hooks, &engine).await?;
+        hooks.pre.append(&mut self.pre_hooks);
+        hooks.post.append(&mut self.post_hooks);
+        hooks.event.append(&mut self.event_hooks);
         Ok(Host {
             chain: Arc::new(Chain::new(ChainParts {
                 registry,
                 policy,
-                exempt: self.config.exempt.unwrap_or_default(),
-                pre_hooks: self.pre_hooks,
-                post_hooks: self.post_hooks,
-                approver: self.approver,
+                exempt: value(&self.config.exempt).unwrap_or_default(),
+                pre_hooks: hooks.pre,
+                post_hooks: hooks.post,
+                event_hooks: hooks.event,
+                hook_timeout: self.hook_timeout,
+                approver,
+                remembered: Some(Arc::new(remembered)),
                 spill: Arc::new(spill) as Arc<dyn SpillStore>,
                 journal,
                 session: uuid::Uuid::now_v7().to_string(),
@@ -173,14 +204,20 @@ impl HostBuilder {
         })
     }
 
-    fn state_folder(&self) -> Result<PathBuf, HostError> {
-        use etcetera::BaseStrategy as _;
-        if let Some(state) = &self.state {
-            return Ok(state.clone());
+    /// Where records go, unless the embedder brings a journal of its own.
+    ///
+    /// # Errors
+    /// [`HostError::NoHome`].
+    pub fn journal_file(&self) -> Result<PathBuf, HostError> {
+        match &self.config.journal {
+            Some(file) => Ok(file.value.clone()),
+            None => Ok(self.state_folder()?.join("journal.jsonl")),
         }
-        let strategy = etcetera::choose_base_strategy().map_err(|_missing| HostError::NoHome)?;
-        let state = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
-        Ok(state.join("toolgate"))
+    }
+
+    fn state_folder(&self) -> Result<PathBuf, HostError> {
+        let given = self.state.clone();
+        given.or_else(state_dir).ok_or(HostError::NoHome)
     }
 
     /// The granted directories, resolved. Spilled outputs can be read.
@@ -191,10 +228,10 @@ impl HostBuilder {
                 error,
             })
         };
-        let all = |paths: &[PathBuf]| {
+        let all = |paths: &[Sourced<PathBuf>]| {
             paths
                 .iter()
-                .map(|path| resolve(path))
+                .map(|path| resolve(&path.value))
                 .collect::<Result<Vec<_>, _>>()
         };
         let workspace = self
@@ -217,38 +254,33 @@ impl HostBuilder {
 
     /// Our own files, under the names that they were given and the ones that they have: no tool writes them.
     fn protected(&self, state: &Path, journal: &Path) -> Vec<PathBuf> {
-        let hooks = [
-            &self.config.pre_hooks,
-            &self.config.post_hooks,
-            &self.config.failure_hooks,
-        ];
-        let programs = hooks
-            .into_iter()
-            .flatten()
-            .flat_map(|hook| hook.command.iter().map(PathBuf::from));
+        let config = &self.config;
+        let run = config.hooks.iter().flat_map(|hook| match &hook.run {
+            HookRun::Command { command, .. } => command.iter().map(PathBuf::from).collect(),
+            HookRun::Component { file } => vec![file.clone()],
+        });
+        let approver = config.approval.program.iter();
+        let approver = approver.flat_map(|program| program.value.iter().map(PathBuf::from));
+        let programs = run.chain(approver).filter(|word| word.is_file());
         let own = [state, journal].into_iter().map(Path::to_owned);
-        let listed = self
-            .config
-            .files
-            .iter()
-            .chain(&self.config.components)
-            .cloned();
-        own.chain(listed)
-            .chain(programs.filter(|word| word.is_file()))
+        let components = config.components.iter().map(|file| file.value.clone());
+        own.chain(config.files.iter().cloned())
+            .chain(components)
+            .chain(programs)
             .flat_map(|path| [std::path::absolute(&path).ok(), path.canonicalize().ok()])
             .flatten()
             .collect()
     }
 
-    async fn registry(&mut self, roots: &Roots) -> Result<Registry, HostError> {
+    async fn registry(
+        &mut self,
+        engine: &ToolEngine,
+        roots: &Roots,
+    ) -> Result<Registry, HostError> {
         let dirs = RootDirs::open(roots.all(Access::Read).map(Path::to_owned))
             .map_err(|(path, error)| HostError::Directory { path, error })?;
-        let engine = match self.engine.take() {
-            Some(engine) => engine,
-            None => ToolEngine::new(DEFAULT_SLOTS)?,
-        };
         let ledger = Arc::new(ReadLedger::new());
-        for path in std::mem::take(&mut self.config.components) {
+        for Sourced { value: path, .. } in std::mem::take(&mut self.config.components) {
             match crate::runtime::read_component(&path) {
                 Ok(bytes) => self.components.push((path, bytes)),
                 Err(error) => return Err(HostError::Unreadable { path, error }),
@@ -260,11 +292,11 @@ impl HostBuilder {
                 compiled: tool.compiled,
                 digest: tool.digest,
             };
-            spawn_load(&engine, PathBuf::from(tool.name), source, true)
+            spawn_load(engine, PathBuf::from(tool.name), source, true)
         });
         let strangers = std::mem::take(&mut self.components).into_iter();
         let strangers =
-            strangers.map(|(label, bytes)| spawn_load(&engine, label, Source::Bytes(bytes), false));
+            strangers.map(|(label, bytes)| spawn_load(engine, label, Source::Bytes(bytes), false));
         let loading: Vec<_> = built_in.chain(strangers).collect();
         let mut loaded = Vec::new();
         for load in loading {
@@ -276,13 +308,15 @@ impl HostBuilder {
             .collect();
         settings::check_names(&self.config, &names)?;
         let mut registry = Registry::default();
-        for ((component, declaration), built_in) in loaded {
+        for ((component, mut declaration), built_in) in loaded {
             let name = declaration.name.to_string();
+            settings::assign_subject(&self.config, &mut declaration)?;
             registry.register(Registration {
                 digest: component.digest().to_owned(),
                 computes_subjects: component.computes_subjects(),
                 built_in,
-                limits: settings::limits(&self.config, &name).map_err(HostError::Limit)?,
+                trust: settings::trust(&self.config, &name, built_in),
+                limits: settings::limits(&self.config, &name)?,
                 schema_mode: settings::schema_mode(&self.config, &name),
                 provider: Arc::new(ComponentProvider::new(
                     component,
@@ -303,15 +337,13 @@ impl HostBuilder {
             .config
             .without
             .iter()
-            .find(|name| !names().any(|known| known == name.as_str()))
+            .find(|name| !names().any(|known| known == name.value))
         {
-            return Err(HostError::UnknownTool {
-                table: "'without' of [components]",
-                tool: unknown.clone(),
-                suggestion: suggestion(unknown, names()),
-            });
+            let (source, what) = (&unknown.source, "'without' of [components]");
+            return Err(settings::unknown(source, what, &unknown.value, names()).into());
         }
-        let without = |tool: &&BuiltIn| !self.config.without.iter().any(|name| name == tool.name);
+        let left_out = &self.config.without;
+        let without = |tool: &&BuiltIn| !left_out.iter().any(|name| name.value == tool.name);
         Ok(all.iter().filter(without).collect())
     }
 
@@ -322,8 +354,8 @@ impl HostBuilder {
         registry: &Registry,
     ) -> Result<Policy, HostError> {
         let settings = PolicySettings {
-            mode: self.config.mode.unwrap_or_default(),
-            ceiling: self.config.ceiling.unwrap_or(SideEffect::Mutating),
+            mode: value(&self.config.mode).unwrap_or_default(),
+            ceiling: value(&self.config.ceiling).unwrap_or(SideEffect::Mutating),
             roots,
             home: etcetera::home_dir().ok(),
             protected,
@@ -331,27 +363,11 @@ impl HostBuilder {
         let facts: Vec<_> = registry.tools().map(|tool| tool.facts().clone()).collect();
         Policy::build(&self.config.rules, settings, &facts).map_err(HostError::Policy)
     }
+}
 
-    fn add_hooks(&mut self) -> Result<(), HostError> {
-        let mut pre: Vec<Arc<dyn PreHook>> = Vec::new();
-        for setting in &self.config.pre_hooks {
-            pre.push(Arc::new(command_hook(setting, false)?));
-        }
-        pre.append(&mut self.pre_hooks);
-        self.pre_hooks = pre;
-        let mut post: Vec<Arc<dyn PostHook>> = Vec::new();
-        for (settings, on_failure) in [
-            (&self.config.post_hooks, false),
-            (&self.config.failure_hooks, true),
-        ] {
-            for setting in settings {
-                post.push(Arc::new(command_hook(setting, on_failure)?));
-            }
-        }
-        post.append(&mut self.post_hooks);
-        self.post_hooks = post;
-        Ok(())
-    }
+/// A setting without its source.
+fn value<T: Copy>(setting: &Option<Sourced<T>>) -> Option<T> {
+    setting.as_ref().map(|setting| setting.value)
 }
 
 /// A component with what it says of itself, and whether it is one of our own.
@@ -378,15 +394,4 @@ fn spawn_load(
             Err(error) => Err(failed(error)),
         }
     }
-}
-
-fn command_hook(setting: &HookSetting, on_failure: bool) -> Result<CommandHook, HookError> {
-    let timeout = Duration::from_millis(setting.timeout_ms.clamp(1, 600_000));
-    // Names were checked against the registry, whose names are tool names.
-    let tools = setting
-        .tools
-        .iter()
-        .filter_map(|name| ToolName::try_from(name.as_str()).ok())
-        .collect();
-    CommandHook::new(&setting.command, tools, on_failure, timeout)
 }

@@ -1,16 +1,19 @@
 //! The front door of the library, and the composition root: the only place that knows every adapter.
 
+mod approvers;
 mod builder;
 mod built_in;
+mod hooks;
 mod settings;
 
 use std::sync::Arc;
 
 pub use builder::HostBuilder;
 
-use crate::gate::{Chain, Explanation, RegisteredTool};
-use crate::model::{Outcome, RawCall};
-use crate::policy::Policy;
+use crate::error::HostError;
+use crate::gate::{Chain, Explanation, RegisteredTool, SessionEvent};
+use crate::model::{Denial, Outcome, RawCall};
+use crate::policy::{ExemptLine, Policy, Rule};
 
 /// A running host: tools behind the gate chain.
 ///
@@ -59,8 +62,29 @@ impl Host {
         self.chain.registry().tools()
     }
 
-    /// The rules in force.
-    pub fn policy(&self) -> &Policy {
+    /// Which tools run without being asked where no rule speaks of them.
+    pub fn exempt(&self) -> ExemptLine {
+        self.chain.exempt()
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Arc<Policy> {
         self.chain.policy()
+    }
+
+    /// Puts other rules in force, with all other settings as they are. Calls that are not cleared yet are decided again.
+    ///
+    /// # Errors
+    /// What is wrong with the rules: the old ones stay in force.
+    pub fn set_rules(&self, rules: &[Rule]) -> Result<(), HostError> {
+        self.chain.set_rules(rules).map_err(HostError::Policy)
+    }
+
+    /// Tells the hooks of something that happened in the agent's session.
+    ///
+    /// # Errors
+    /// A hook denied it, or is broken. A denied prompt stays away from the model, a denied stop asks the agent to go on.
+    pub async fn raise(&self, event: SessionEvent) -> Result<(), Denial> {
+        self.chain.raise(event).await
     }
 }

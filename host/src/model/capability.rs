@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::visible::hides;
+
 /// How much of the file view a tool asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -79,19 +81,30 @@ pub enum CapabilityError {
         /// What may be written.
         hint: &'static str,
     },
+    /// The reason's length or characters.
+    #[error(
+        "the reason of the capability '{0}' is longer than 500 characters, of several lines, or holds what a reader does not see"
+    )]
+    Reason(String),
 }
+
+/// The longest reason, characters: a person reads it.
+const MAX_REASON: usize = 500;
 
 impl Capability {
     /// Reads a declared capability.
     ///
     /// # Errors
-    /// An unknown kind, or a target that the kind does not take.
+    /// An unknown kind, a target that the kind does not take, or a reason that a person cannot read as it is.
     pub fn parse(
         kind: &str,
         target: &str,
         reason: &str,
         optional: bool,
     ) -> Result<Self, CapabilityError> {
+        if reason.chars().count() > MAX_REASON || reason.contains('\n') || hides(reason) {
+            return Err(CapabilityError::Reason(kind.chars().take(64).collect()));
+        }
         let kind = match kind {
             "fs-read" => CapabilityKind::FsRead(file_scope("fs-read", target)?),
             "fs-write" => CapabilityKind::FsWrite(file_scope("fs-write", target)?),

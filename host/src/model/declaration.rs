@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::visible::hides;
 use super::{
     Capability, CapabilityError, CapabilityKind, Claim, Evidence, NameError, SubjectField, ToolName,
 };
@@ -131,13 +132,20 @@ impl Declaration {
 
     /// What the sandbox could be asked to give, read off the capabilities.
     pub fn evidence(&self) -> Evidence {
-        let asks =
-            |wanted: fn(&CapabilityKind) -> bool| self.capabilities.iter().any(|c| wanted(&c.kind));
-        Evidence {
-            writes_files: asks(|kind| matches!(kind, CapabilityKind::FsWrite(_))),
-            network: asks(|kind| matches!(kind, CapabilityKind::Net(_))),
-            shell: asks(|kind| matches!(kind, CapabilityKind::Shell)),
+        let mut evidence = Evidence::default();
+        for asked in &self.capabilities {
+            match asked.kind {
+                CapabilityKind::FsWrite(_) => evidence.writes_files = true,
+                CapabilityKind::Net(_) => evidence.network = true,
+                CapabilityKind::Shell => evidence.shell = true,
+                CapabilityKind::Store => evidence.store = true,
+                CapabilityKind::FsRead(_)
+                | CapabilityKind::Env(_)
+                | CapabilityKind::Secret(_)
+                | CapabilityKind::ClockReal => {}
+            }
         }
+        evidence
     }
 
     /// The tool's schema is shown and not enforced.
@@ -156,17 +164,12 @@ fn check_description(text: &str) -> Result<(), DeclarationError> {
             "is longer than 4,096 characters",
         ));
     }
-    let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || is_bidi(c);
-    if text.chars().any(hidden) {
+    if hides(text) {
         return Err(DeclarationError::Description(
-            "holds control or direction characters",
+            "holds characters that a reader does not see",
         ));
     }
     Ok(())
-}
-
-fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn schema(which: &'static str, text: &str) -> Result<Value, DeclarationError> {
@@ -248,7 +251,7 @@ mod tests {
         };
         assert!(fault(|p| p.name = "9".into()).contains("not a tool name"));
         assert!(fault(|p| p.description = String::new()).contains("is empty"));
-        assert!(fault(|p| p.description = "a\u{202e}b".into()).contains("direction"));
+        assert!(fault(|p| p.description = "a\u{202e}b".into()).contains("does not see"));
         assert!(fault(|p| p.input_schema = "{".into()).contains("not JSON"));
         assert!(fault(|p| p.input_schema = "{\"type\":\"string\"}".into()).contains("object"));
         assert!(fault(|p| p.subject.as_mut().unwrap().field = "q".into()).contains("'q'"));

@@ -152,10 +152,10 @@ pub enum DenialReason {
         /// Bytes.
         length: usize,
     },
-    /// A pattern cannot be compared with this call.
+    /// Rules cannot be compared with this call.
     Undecidable {
-        /// The rule.
-        rule: RuleSource,
+        /// The rule that cannot; none: no rule could be.
+        rule: Option<RuleSource>,
         /// Why.
         what: String,
     },
@@ -216,7 +216,7 @@ impl DenialReason {
     pub fn sources(&self) -> &[RuleSource] {
         match self {
             Self::Rule { rules } => rules,
-            Self::Undecidable { rule, .. } => std::slice::from_ref(rule),
+            Self::Undecidable { rule, .. } => rule.as_slice(),
             _ => &[],
         }
     }
@@ -260,7 +260,11 @@ impl fmt::Display for DenialReason {
                 shown(path)
             ),
             Self::PathTooLong { length } => write!(f, "a path of {length} bytes is too long"),
-            Self::Undecidable { rule, what } => {
+            Self::Undecidable { rule: None, what } => f.write_str(what),
+            Self::Undecidable {
+                rule: Some(rule),
+                what,
+            } => {
                 write!(
                     f,
                     "the rule {}({}) cannot be decided: {what}",
@@ -314,6 +318,9 @@ pub struct Denial {
     /// What the operator, or the model, can do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Every rule that speaks of the call, strictest first; those that decided are among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matched: Vec<RuleSource>,
 }
 
 impl Denial {
@@ -323,7 +330,15 @@ impl Denial {
             gate,
             reason,
             hint: None,
+            matched: Vec::new(),
         }
+    }
+
+    /// The same with every rule that speaks of the call.
+    #[must_use]
+    pub fn with_matched(mut self, matched: Vec<RuleSource>) -> Self {
+        self.matched = matched;
+        self
     }
 
     /// The same with a hint for the operator.
@@ -333,9 +348,12 @@ impl Denial {
         self
     }
 
-    /// Where the rules that decided stand.
+    /// Where the rules that speak of the call stand, those that decided first.
     pub fn sources(&self) -> &[RuleSource] {
-        self.reason.sources()
+        match self.matched.as_slice() {
+            [] => self.reason.sources(),
+            matched => matched,
+        }
     }
 
     /// What the model is told: parameter names, types and rule texts, never where a rule stands.

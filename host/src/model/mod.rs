@@ -3,30 +3,40 @@
 //! Owns plain data that is valid by construction. Never contains I/O, a clock, a policy decision or anything of
 //! wasmtime.
 
+mod annotations;
 mod call;
 mod capability;
+mod claim;
 mod declaration;
 mod denial;
 mod hex;
+mod hook_event;
 mod limits;
+mod mixed_script;
 mod name;
 mod nearest;
 mod outcome;
 mod subject;
 mod traits;
+mod trust;
 mod visible;
 
+pub use annotations::{AnnotationTrust, AnnotationTrustError, Annotations};
 pub use call::{CallId, CallOrigin, RawCall};
 pub use capability::{Capability, CapabilityError, CapabilityKind, FileScope};
+pub use claim::{Claim, Evidence};
 pub use declaration::{Declaration, DeclarationError, DeclarationParts};
 pub use denial::{Denial, DenialReason, Gate, RuleSource};
 pub use hex::hex;
+pub use hook_event::HookEventName;
 pub use limits::{Fuel, LimitError, Limits, MemoryLimit, Timeout};
+pub use mixed_script::mixes_scripts;
 pub use name::{NameError, ToolName};
 pub use nearest::{nearest, suggestion};
 pub use outcome::{
     Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput, Trap, Usage,
 };
 pub use subject::{Subject, SubjectField, SubjectKind};
-pub use traits::{Claim, Concurrency, Evidence, SideEffect, Traits};
+pub use traits::{Concurrency, SideEffect, Traits};
+pub use trust::{Ground, Grounds, Trust};
 pub use visible::visible;

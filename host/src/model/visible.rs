@@ -5,10 +5,14 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// Controls, formats (direction marks, zero-width characters, tags), separators, private and unassigned code points, and
-/// every space but the ASCII one. The line feed stays.
-static HIDDEN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Zs}--[ \n]]").ok());
+/// Controls, formats (direction marks, zero-width characters, tags), separators, private and unassigned code points, what
+/// is ignorable by default (variation selectors, fillers, joiners), the blank Braille pattern, and every space but the
+/// ASCII one. The line feed stays.
+static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let classes =
+        r"\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Zs}\p{Default_Ignorable_Code_Point}\u{2800}";
+    Regex::new(&format!("[{classes}--[ \n]]")).ok()
+});
 
 /// The text with everything that cannot be seen, or that moves what can, shown as `\u{…}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -21,6 +25,13 @@ pub fn visible(text: &str) -> Cow<'_, str> {
         }),
         None => Cow::Owned(text.escape_default().to_string()),
     }
+}
+
+/// Whether a text of several lines holds what a reader would not see. Tabs, no-break spaces and the mark that makes a sign
+/// an emoji are what ordinary texts hold.
+pub(super) fn hides(text: &str) -> bool {
+    let ordinary = ['\t', '\u{a0}', '\u{202f}', '\u{fe0f}'];
+    matches!(visible(&text.replace(ordinary, "")), Cow::Owned(_))
 }
 
 #[cfg(test)]
@@ -37,5 +48,40 @@ mod tests {
             "a\\u{a0}b\\u{202e}c\\u{e0041}\\u{ad}"
         );
         assert!(HIDDEN.is_some());
+    }
+
+    #[test]
+    fn nothing_blank_passes() {
+        let blank = [
+            '\u{fe0f}',
+            '\u{e0100}',
+            '\u{34f}',
+            '\u{115f}',
+            '\u{3164}',
+            '\u{ffa0}',
+            '\u{180b}',
+            '\u{2800}',
+            '\u{3000}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{e000}',
+            '\u{10ffff}',
+            '\u{378}',
+            '\u{2066}',
+            '\u{feff}',
+            '\u{85}',
+            '\u{9b}',
+            '\u{7f}',
+            '\r',
+            '\t',
+            '\0',
+        ];
+        for c in blank {
+            let shown = visible(&c.to_string()).into_owned();
+            assert_eq!(shown, c.escape_unicode().to_string());
+        }
+        for text in ["naïve", "漢字", "עברית", "🦀", "e\u{301}"] {
+            assert_eq!(visible(text), text);
+        }
     }
 }

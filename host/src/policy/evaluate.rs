@@ -1,21 +1,20 @@
 //! The one place that decides whether a call may run.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use super::grant::Strays;
 use super::index::{self, ByTool, ToolRules};
-use super::rule_set::RuleSet;
-use super::{Access, Decision, FileGrant, FileGuard, Mode, Refusal, Roots, Rule};
+use super::subjects::ReadSubject;
+use super::{Access, Basis, Decision, FileGrant, FileGuard, Mode, Refusal, Roots, Rule, Verdict};
 use crate::model::{
-    DenialReason, FileScope, RuleSource, SideEffect, Subject, SubjectKind, ToolName, Traits,
+    DenialReason, FileScope, Ground, RuleSource, SideEffect, Subject, SubjectKind, ToolName,
+    Traits, hex,
 };
 
-/// The longest path that is judged, bytes: twice what Linux takes. The judge's work grows with the number of components.
-const MAX_PATH: usize = 8_192;
 /// The most characters of a path that a denial quotes.
 const MAX_QUOTED: usize = 1_000;
 
@@ -87,108 +86,65 @@ pub struct Question<'a> {
     pub subjects: &'a [Subject],
 }
 
-/// What decided.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "basis", rename_all = "kebab-case")]
-pub enum Basis {
-    /// Rules.
-    Rules,
-    /// The tool is effectively read-only.
-    ReadOnly,
-    /// Mode `accept-edits`.
-    AcceptEdits,
-    /// Mode `bypass`.
-    Bypass,
-    /// The mode's default.
-    Mode {
-        /// The mode.
-        mode: Mode,
-    },
-    /// Programs run the file on their own.
-    RunsCode {
-        /// The built-in pattern.
-        pattern: &'static str,
-    },
-    /// A denial: see there.
-    Denial,
-}
-
-impl fmt::Display for Basis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rules => f.write_str("by rule"),
-            Self::ReadOnly => f.write_str("by default: effectively read-only tools run"),
-            Self::AcceptEdits => f.write_str("by mode accept-edits"),
-            Self::Bypass => f.write_str("by mode bypass"),
-            Self::Mode { mode } => write!(f, "by default of mode {mode}: no rule matches"),
-            Self::RunsCode { pattern } => {
-                write!(
-                    f,
-                    "because programs may run files matching '{pattern}' later"
-                )
-            }
-            Self::Denial => f.write_str("by denial"),
-        }
-    }
-}
-
-/// The answer: the decision, what decided, and every rule that matched.
-#[derive(Clone, Debug, Serialize)]
-pub struct Verdict {
-    /// The decision.
-    pub decision: Decision,
-    /// What decided.
-    #[serde(flatten)]
-    pub basis: Basis,
-    /// Every rule that matched, strictest first.
-    pub matched: Vec<RuleSource>,
-    /// Why not, where the decision is `Deny`.
-    pub denial: Option<DenialReason>,
-    /// The path subjects, absolute and folded.
-    pub paths: Vec<PathBuf>,
-}
-
 /// See the module.
 #[derive(Debug)]
 pub struct Policy {
     rules: ByTool,
-    mode: Mode,
-    ceiling: SideEffect,
     roots: Arc<Roots>,
     guard: Arc<FileGuard>,
+    version: String,
+    settings: PolicySettings,
 }
 
 impl Policy {
     /// Builds the policy for the registered tools.
     ///
     /// # Errors
-    /// Every rule that names no tool, or whose pattern does not fit its tool.
+    /// Every rule that names no tool, whose pattern does not fit its tool, or that its own examples contradict.
     pub fn build(
         rules: &[Rule],
         settings: PolicySettings,
         tools: &[ToolFacts],
     ) -> Result<Self, Vec<PolicyError>> {
+        let version = version(rules, &settings);
         let (rules, guard) = index::build(rules, &settings, tools)?;
         Ok(Self {
             rules,
-            mode: settings.mode,
-            ceiling: settings.ceiling,
-            roots: Arc::new(settings.roots),
+            roots: Arc::new(settings.roots.clone()),
             guard: Arc::new(guard),
+            version,
+            settings,
         })
+    }
+
+    /// The same settings with other rules.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub fn with_rules(
+        &self,
+        rules: &[Rule],
+        tools: &[ToolFacts],
+    ) -> Result<Self, Vec<PolicyError>> {
+        Self::build(rules, self.settings.clone(), tools)
     }
 
     /// The mode.
     pub fn mode(&self) -> Mode {
-        self.mode
+        self.settings.mode
+    }
+
+    /// SHA-256 over the rules and settings: two policies of one version decide alike.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 
     /// The ceiling in force: mode `plan` is the ceiling at read-only.
     pub fn ceiling(&self) -> SideEffect {
-        match self.mode {
+        match self.settings.mode {
             Mode::Plan => SideEffect::ReadOnly,
             Mode::Default | Mode::AcceptEdits | Mode::DontAsk | Mode::Auto | Mode::Bypass => {
-                self.ceiling
+                self.settings.ceiling
             }
         }
     }
@@ -209,16 +165,36 @@ impl Policy {
 
     /// May the call run? The strictest of everything that matches.
     pub fn evaluate(&self, question: Question<'_>) -> Verdict {
-        let paths = self.paths(question.subjects);
-        match self.denial(question, &paths) {
-            Some(reason) => Verdict {
-                decision: Decision::Deny,
-                basis: Basis::Denial,
-                matched: reason.sources().to_vec(),
-                denial: Some(reason),
-                paths,
-            },
-            None => self.unless_denied(question, paths),
+        let tool = question.tool;
+        let rules = self.rules.get(&tool.name).map(Arc::as_ref);
+        let read = question
+            .subjects
+            .iter()
+            .map(|subject| ReadSubject::read(subject, &self.roots))
+            .collect::<Result<Vec<_>, _>>();
+        let subjects = match read {
+            Ok(subjects) => subjects,
+            Err(reason) => {
+                return denied(self.above_ceiling(tool).unwrap_or(reason), Vec::new(), &[]);
+            }
+        };
+        let asked = rules
+            .map(|rules| rules.ask.any(&subjects))
+            .unwrap_or_default();
+        let allowed = rules
+            .map(|rules| rules.allow.every(&subjects))
+            .unwrap_or_default();
+        let empty = question
+            .subjects
+            .iter()
+            .any(|subject| subject.value.is_empty());
+        match self.denial(tool, rules, &subjects, empty) {
+            Some(reason) => denied(
+                reason,
+                asked.into_iter().chain(allowed).collect(),
+                &subjects,
+            ),
+            None => self.unless_denied(tool, rules, subjects, asked, allowed),
         }
     }
 
@@ -232,6 +208,7 @@ impl Policy {
         let (access, scope) = tool.files?;
         Some(FileGrant {
             access,
+            create_only: tool.traits.create_only,
             roots: Arc::clone(&self.roots),
             guard: Arc::clone(&self.guard),
             scope: match scope {
@@ -243,76 +220,47 @@ impl Policy {
             } else {
                 Vec::new()
             },
-            strays: self
-                .rules
-                .get(&tool.name)
-                .filter(|_| !accepted)
-                .map(|rules| Strays {
-                    rules: Arc::clone(rules),
-                    need_allow: verdict.basis == Basis::Rules,
-                }),
+            strays: (!accepted).then(|| Strays {
+                rules: self.rules.get(&tool.name).map(Arc::clone),
+                need_allow: verdict.basis == Basis::Rules,
+                within: (verdict.basis == Basis::AcceptEdits)
+                    .then(|| self.roots.workspace().to_owned()),
+            }),
         })
     }
 
-    fn paths(&self, subjects: &[Subject]) -> Vec<PathBuf> {
-        subjects
-            .iter()
-            .filter(|subject| subject.kind == SubjectKind::Path)
-            .map(|subject| self.roots.absolute(&subject.value))
-            .collect()
+    fn above_ceiling(&self, tool: &ToolFacts) -> Option<DenialReason> {
+        let (level, ceiling) = (tool.traits.level, self.ceiling());
+        (!ceiling.permits(level)).then_some(DenialReason::AboveCeiling { level, ceiling })
     }
 
     /// Denials that no mode lifts.
     fn denial(
         &self,
-        Question { tool, subjects }: Question<'_>,
-        paths: &[PathBuf],
-    ) -> Option<DenialReason> {
-        let rules = self.rules.get(&tool.name).map(Arc::as_ref);
-        if let Some(bare) = rules
-            .map(|rules| rules.deny.bare())
-            .filter(|bare| !bare.is_empty())
-        {
-            return Some(DenialReason::Rule {
-                rules: bare.to_vec(),
-            });
-        }
-        let ceiling = self.ceiling();
-        if !ceiling.permits(tool.traits.level) {
-            return Some(DenialReason::AboveCeiling {
-                level: tool.traits.level,
-                ceiling,
-            });
-        }
-        if let Some(rules) = rules
-            && let Some(reason) = undecidable(rules, subjects)
-        {
-            return Some(reason);
-        }
-        for path in paths {
-            if let Some(reason) = self.path_denial(tool, rules, path) {
-                return Some(reason);
-            }
-        }
-        None
-    }
-
-    fn path_denial(
-        &self,
         tool: &ToolFacts,
         rules: Option<&ToolRules>,
-        path: &std::path::Path,
+        subjects: &[ReadSubject],
+        empty: bool,
     ) -> Option<DenialReason> {
-        let length = path.as_os_str().len();
-        if length > MAX_PATH {
-            return Some(DenialReason::PathTooLong { length });
-        }
         let denying = rules
-            .map(|rules| rules.deny.matching(path))
+            .map(|rules| rules.deny.any(subjects))
             .unwrap_or_default();
         if !denying.is_empty() {
             return Some(DenialReason::Rule { rules: denying });
         }
+        if let Some(reason) = self.above_ceiling(tool) {
+            return Some(reason);
+        }
+        if let Some(reason) = rules.and_then(|rules| undecidable(rules, subjects, empty)) {
+            return Some(reason);
+        }
+        subjects
+            .iter()
+            .filter_map(ReadSubject::path)
+            .find_map(|path| self.path_denial(tool, path))
+    }
+
+    fn path_denial(&self, tool: &ToolFacts, path: &Path) -> Option<DenialReason> {
         let (access, _) = tool.files?;
         let outside = || DenialReason::OutsideRoots {
             path: path.to_string_lossy().chars().take(MAX_QUOTED).collect(),
@@ -331,85 +279,126 @@ impl Policy {
         }
     }
 
-    fn unless_denied(&self, question: Question<'_>, paths: Vec<PathBuf>) -> Verdict {
-        let tool = question.tool;
-        let (asked, allowed) = match self.rules.get(&tool.name) {
-            Some(rules) => (any(&rules.ask, &paths), every(&rules.allow, &paths)),
-            None => (Vec::new(), Vec::new()),
-        };
-        let runs_code = match tool.files {
-            Some((Access::Write, _)) => paths.iter().find_map(|path| self.guard.runs_code(path)),
-            _ => None,
-        };
+    fn unless_denied(
+        &self,
+        tool: &ToolFacts,
+        rules: Option<&ToolRules>,
+        subjects: Vec<ReadSubject>,
+        asked: Vec<RuleSource>,
+        allowed: Vec<RuleSource>,
+    ) -> Verdict {
+        let unclear = rules.and_then(|rules| rules.ask.undecided(&subjects));
+        let unclear = unclear.map(|(rule, what)| (rule.clone(), what.to_owned()));
+        let paths = paths(&subjects);
+        let writes = matches!(tool.files, Some((Access::Write, _)));
+        let runs_code = paths
+            .iter()
+            .filter(|_| writes)
+            .find_map(|path| self.guard.runs_code(path));
         let in_workspace = |path: &PathBuf| path.starts_with(self.roots.workspace());
-        let edits_files = tool.built_in
-            && matches!(tool.files, Some((Access::Write, _)))
-            && paths.iter().all(in_workspace);
-        let (decision, basis) = match (self.mode, runs_code) {
-            (Mode::Bypass, _) => (Decision::Allow, Basis::Bypass),
-            (_, Some(pattern)) => (self.ask(), Basis::RunsCode { pattern }),
+        let edits_files = tool.built_in && writes && paths.iter().all(in_workspace);
+        let (decision, basis) = match (self.settings.mode, runs_code, &unclear) {
+            (Mode::Bypass, _, _) => (Decision::Allow, Basis::Bypass),
+            (_, Some(pattern), _) => (self.ask(), Basis::RunsCode { pattern }),
             _ if !asked.is_empty() => (self.ask(), Basis::Rules),
+            (_, None, Some((_, what))) => (self.ask(), Basis::Unclear { what: what.clone() }),
             _ if !allowed.is_empty() => (Decision::Allow, Basis::Rules),
-            (Mode::AcceptEdits, _) if edits_files => (Decision::Allow, Basis::AcceptEdits),
+            (Mode::AcceptEdits, None, None) if edits_files => (Decision::Allow, Basis::AcceptEdits),
+            (Mode::Auto, None, None) if self.verified(tool) => (Decision::Allow, Basis::Verified),
             _ if tool.traits.level == SideEffect::ReadOnly => (Decision::Allow, Basis::ReadOnly),
-            (mode, _) => (self.ask(), Basis::Mode { mode }),
+            (mode, None, None) => (self.ask(), Basis::Mode { mode }),
         };
         let denial = (decision == Decision::Deny).then(|| DenialReason::NothingAllows {
-            mode: self.mode.as_str(),
+            mode: self.mode().as_str(),
         });
+        let unclear = unclear.map(|(rule, _)| rule).filter(|_| asked.is_empty());
         Verdict {
             decision,
             basis,
-            matched: asked.into_iter().chain(allowed).collect(),
+            matched: asked.into_iter().chain(unclear).chain(allowed).collect(),
             denial,
             paths,
         }
     }
 
+    /// A mutating tool that the host has verified to destroy nothing, and that can write nowhere but in the workspace: no
+    /// root outside of it is writable, so that no link leads there either.
+    fn verified(&self, tool: &ToolFacts) -> bool {
+        let Traits {
+            level,
+            destructive,
+            grounds,
+            ..
+        } = &tool.traits;
+        let writes = matches!(tool.files, Some((Access::Write, _)));
+        let mut writable = self.roots.all(Access::Write);
+        *level == SideEffect::Mutating
+            && !destructive
+            && grounds.destructive == Ground::Verified
+            && (!writes || writable.all(|root| root.starts_with(self.roots.workspace())))
+    }
+
     /// What a question to a human becomes in this mode.
     fn ask(&self) -> Decision {
-        match self.mode {
+        match self.settings.mode {
             Mode::DontAsk | Mode::Auto => Decision::Deny,
             Mode::Default | Mode::AcceptEdits | Mode::Plan | Mode::Bypass => Decision::Ask,
         }
     }
 }
 
-/// A pattern on a call without a subject of its kind cannot be compared with anything.
-fn undecidable(rules: &ToolRules, subjects: &[Subject]) -> Option<DenialReason> {
-    let rule = [&rules.deny, &rules.ask, &rules.allow]
+/// A denial, with every rule that matched, strictest first.
+fn denied(reason: DenialReason, others: Vec<RuleSource>, subjects: &[ReadSubject]) -> Verdict {
+    let matched = reason.sources().iter().cloned().chain(others).collect();
+    Verdict {
+        decision: Decision::Deny,
+        basis: Basis::Denial,
+        matched,
+        denial: Some(reason),
+        paths: paths(subjects),
+    }
+}
+
+fn paths(subjects: &[ReadSubject]) -> Vec<PathBuf> {
+    let paths = subjects.iter().filter_map(ReadSubject::path);
+    paths.map(Path::to_owned).collect()
+}
+
+/// A pattern that cannot be compared with the call, whatever it says; or a call in which a deny rule may be hidden.
+fn undecidable(rules: &ToolRules, subjects: &[ReadSubject], empty: bool) -> Option<DenialReason> {
+    let incomparable = [&rules.deny, &rules.ask, &rules.allow]
         .into_iter()
-        .find_map(RuleSet::first_patterned)?;
-    let what = match subjects {
-        [] => "the call names no path that it could be compared with".to_owned(),
-        _ if subjects.iter().any(|subject| subject.value.is_empty()) => {
-            "the call names an empty path".to_owned()
+        // An empty subject names as little as none.
+        .find_map(|rules| rules.incomparable(if empty { &[] } else { subjects }));
+    let (rule, what) = match incomparable {
+        Some((rule, None)) => {
+            let what = "the call names nothing that it could be compared with".to_owned();
+            (rule, what)
         }
-        _ => {
-            let other = subjects
-                .iter()
-                .find(|subject| subject.kind != SubjectKind::Path)?;
-            format!("the call's subject is a {}, not a path", other.kind)
+        Some((rule, Some(kind))) => {
+            let what =
+                format!("the call's subject is a {kind}, which the pattern is not written for");
+            (rule, what)
+        }
+        None => {
+            let (rule, what) = rules.deny.undecided(subjects)?;
+            (rule, format!("the command holds {what}"))
         }
     };
     Some(DenialReason::Undecidable {
-        rule: rule.clone(),
+        rule: Some(rule.clone()),
         what,
     })
 }
 
-/// Rules that speak of the call through any of its paths.
-fn any(rules: &RuleSet, paths: &[PathBuf]) -> Vec<RuleSource> {
-    let patterned = paths.iter().flat_map(|path| rules.matching(path));
-    rules.bare().iter().cloned().chain(patterned).collect()
-}
-
-/// Rules that speak of the call through all of its paths: an allowed path does not carry another one.
-fn every(rules: &RuleSet, paths: &[PathBuf]) -> Vec<RuleSource> {
-    let matching: Vec<Vec<RuleSource>> = paths.iter().map(|path| rules.matching(path)).collect();
-    let mut sources = rules.bare().to_vec();
-    if !matching.is_empty() && matching.iter().all(|matched| !matched.is_empty()) {
-        sources.extend(matching.into_iter().flatten());
+fn version(rules: &[Rule], settings: &PolicySettings) -> String {
+    let mut digest = Sha256::new();
+    for rule in rules {
+        digest.update(rule.effect.as_str());
+        digest.update([0]);
+        digest.update(&rule.source.rule);
+        digest.update([0]);
     }
-    sources
+    digest.update(format!("{settings:?}"));
+    hex(&digest.finalize())
 }

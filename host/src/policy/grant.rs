@@ -7,10 +7,33 @@ use super::index::ToolRules;
 use super::{Access, FileGuard, Refusal, Roots};
 use crate::model::RuleSource;
 
+/// What is about to be done with a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Look at it, or read it.
+    Read,
+    /// Make it where nothing is.
+    Create,
+    /// Change, replace, move or remove what is there.
+    Change,
+}
+
+impl Deed {
+    /// What rules and roots call it.
+    pub fn access(self) -> Access {
+        match self {
+            Self::Read => Access::Read,
+            Self::Create | Self::Change => Access::Write,
+        }
+    }
+}
+
 /// The file view of one call.
 #[derive(Clone, Debug)]
 pub struct FileGrant {
     pub(super) access: Access,
+    /// What exists stays as it is.
+    pub(super) create_only: bool,
     pub(super) roots: Arc<Roots>,
     pub(super) guard: Arc<FileGuard>,
     /// Only these paths and what is below them; none: all roots.
@@ -24,9 +47,11 @@ pub struct FileGrant {
 /// Rules over what is reached under another path than the call named.
 #[derive(Clone, Debug)]
 pub(super) struct Strays {
-    pub(super) rules: Arc<ToolRules>,
+    pub(super) rules: Option<Arc<ToolRules>>,
     /// The call runs because of an allow rule, so what it reaches needs one too.
     pub(super) need_allow: bool,
+    /// The call runs because it stays in this directory, so what it reaches must lie there too.
+    pub(super) within: Option<PathBuf>,
 }
 
 /// Why a path may not even be tried.
@@ -38,6 +63,8 @@ pub enum RequestRefusal {
     OutsideScope,
     /// Writing in a view that was granted for reading.
     ReadOnly,
+    /// Changing what exists in a view that was granted for creating.
+    CreateOnly,
     /// The guard.
     Guard(Refusal),
     /// Programs run this file on their own, and nobody accepted that.
@@ -55,6 +82,11 @@ impl FileGrant {
         self.access
     }
 
+    /// Whether it is a writing view in which what exists stays as it is.
+    pub fn creates_only(&self) -> bool {
+        self.create_only
+    }
+
     /// The granted directories.
     pub fn roots(&self) -> &Roots {
         &self.roots
@@ -69,8 +101,8 @@ impl FileGrant {
     ///
     /// # Errors
     /// [`RequestRefusal`].
-    pub fn judge_request(&self, access: Access, path: &Path) -> Result<&Path, RequestRefusal> {
-        let root = self.judge(access, path)?;
+    pub fn judge_request(&self, deed: Deed, path: &Path) -> Result<&Path, RequestRefusal> {
+        let root = self.judge(deed, path)?;
         if let Some(scope) = &self.scope
             && !scope.iter().any(|subject| path.starts_with(subject))
         {
@@ -94,18 +126,26 @@ impl FileGrant {
     ///
     /// # Errors
     /// [`RequestRefusal`].
-    pub fn judge_opened(&self, access: Access, real: &Path) -> Result<(), RequestRefusal> {
-        self.judge(access, real)?;
+    pub fn judge_opened(&self, deed: Deed, real: &Path) -> Result<(), RequestRefusal> {
+        self.judge(deed, real)?;
         let (Some(scope), Some(strays)) = (&self.scope, &self.strays) else {
             return Ok(());
         };
         if scope.iter().any(|subject| real.starts_with(subject)) {
             return Ok(());
         }
-        if let Some(rule) = strays.rules.ask.matching(real).into_iter().next() {
+        if let Some(within) = &strays.within
+            && !real.starts_with(within)
+        {
+            return Err(RequestRefusal::NotAllowed);
+        }
+        let Some(rules) = &strays.rules else {
+            return Ok(());
+        };
+        if let Some(rule) = rules.ask.matching(real).into_iter().next() {
             return Err(RequestRefusal::Asked(rule));
         }
-        let allow = &strays.rules.allow;
+        let allow = &rules.allow;
         if strays.need_allow && allow.bare().is_empty() && allow.matching(real).is_empty() {
             return Err(RequestRefusal::NotAllowed);
         }
@@ -116,11 +156,12 @@ impl FileGrant {
     ///
     /// # Errors
     /// [`RequestRefusal`].
-    pub fn judge_way(&self, access: Access, real: &Path) -> Result<(), RequestRefusal> {
-        self.judge(access, real).map(|_| ())
+    pub fn judge_way(&self, deed: Deed, real: &Path) -> Result<(), RequestRefusal> {
+        self.judge(deed, real).map(|_| ())
     }
 
-    fn judge(&self, access: Access, path: &Path) -> Result<&Path, RequestRefusal> {
+    fn judge(&self, deed: Deed, path: &Path) -> Result<&Path, RequestRefusal> {
+        let access = deed.access();
         if access == Access::Write && self.access == Access::Read {
             return Err(RequestRefusal::ReadOnly);
         }
@@ -137,6 +178,93 @@ impl FileGrant {
         {
             return Err(RequestRefusal::RunsCode(pattern));
         }
+        if deed == Deed::Change && self.create_only {
+            return Err(RequestRefusal::CreateOnly);
+        }
         Ok(root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{
+        Claim, Evidence, FileScope, SideEffect, Subject, SubjectKind, ToolName, Traits, Trust,
+    };
+    use crate::policy::{Mode, Policy, PolicySettings, Question, ToolFacts};
+
+    /// The grant of a tool that writes files and claims to be destructive or not.
+    fn grant(destructive: bool) -> FileGrant {
+        let claim = Claim {
+            level: SideEffect::Mutating,
+            destructive,
+            ..Claim::default()
+        };
+        let evidence = Evidence {
+            writes_files: true,
+            ..Evidence::default()
+        };
+        let tool = ToolFacts {
+            name: ToolName::try_from("Maker").unwrap(),
+            traits: Traits::resolve(&claim, &evidence, Trust::None),
+            subject: Some(SubjectKind::Path),
+            computes_subjects: false,
+            files: Some((Access::Write, FileScope::Subject)),
+            built_in: false,
+        };
+        let ws = PathBuf::from("/ws");
+        let settings = PolicySettings {
+            mode: Mode::Default,
+            ceiling: SideEffect::Mutating,
+            roots: Roots::new(ws.clone(), ws, Vec::new(), Vec::new()),
+            home: None,
+            protected: Vec::new(),
+        };
+        let policy = Policy::build(&[], settings, std::slice::from_ref(&tool)).unwrap();
+        let subjects = [Subject {
+            kind: SubjectKind::Path,
+            value: "sub".to_owned(),
+        }];
+        let verdict = policy.evaluate(Question {
+            tool: &tool,
+            subjects: &subjects,
+        });
+        policy.file_grant(&tool, &verdict, true).unwrap()
+    }
+
+    #[test]
+    fn a_view_for_creating_refuses_every_change_and_nothing_else() {
+        let (creating, changing) = (grant(false), grant(true));
+        assert!(creating.creates_only() && !changing.creates_only());
+        let path = Path::new("/ws/sub/a");
+        for deed in [Deed::Read, Deed::Create] {
+            assert!(creating.judge_request(deed, path).is_ok(), "{deed:?}");
+            assert_eq!(creating.judge_opened(deed, path), Ok(()), "{deed:?}");
+            assert_eq!(creating.judge_way(deed, path), Ok(()), "{deed:?}");
+        }
+        let refused = Err(RequestRefusal::CreateOnly);
+        assert_eq!(
+            creating.judge_request(Deed::Change, path).map(|_| ()),
+            refused
+        );
+        assert_eq!(creating.judge_opened(Deed::Change, path), refused);
+        assert_eq!(creating.judge_way(Deed::Change, path), refused);
+        assert_eq!(changing.judge_opened(Deed::Change, path), Ok(()));
+    }
+
+    #[test]
+    fn creating_is_writing_for_rules_and_scope() {
+        let creating = grant(false);
+        let refusal = |path: &str| {
+            creating
+                .judge_request(Deed::Create, Path::new(path))
+                .unwrap_err()
+        };
+        assert!(matches!(
+            refusal("/ws/.git/config"),
+            RequestRefusal::Guard(Refusal::Protected(_))
+        ));
+        assert_eq!(refusal("/ws/other"), RequestRefusal::OutsideScope);
+        assert_eq!(refusal("/elsewhere"), RequestRefusal::OutsideRoots);
     }
 }

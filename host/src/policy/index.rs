@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::evaluate::{PolicyError, PolicySettings, ToolFacts};
-use super::rule_set::RuleSet;
+use super::pattern::{self, Ground, Pattern};
+use super::rule_set::{RuleSet, Rules};
+use super::subjects::ReadSubject;
 use super::{Access, Decision, FileGuard, NamePattern, PathPattern, PatternError, Rule};
-use crate::model::{RuleSource, SubjectKind, ToolName, suggestion};
+use crate::model::{RuleSource, Subject, ToolName, suggestion};
 
 /// The rules of one tool.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ToolRules {
     pub(super) deny: RuleSet,
     pub(super) ask: RuleSet,
@@ -26,129 +28,169 @@ pub(super) fn build(
     tools: &[ToolFacts],
 ) -> Result<(ByTool, FileGuard), Vec<PolicyError>> {
     let mut errors = Vec::new();
-    let mut sorted: HashMap<ToolName, Sorted> = HashMap::new();
-    let mut denied = Sorted::default();
+    let mut sorted = Sorted::default();
+    let by_name: HashMap<&ToolName, &ToolFacts> =
+        tools.iter().map(|tool| (&tool.name, tool)).collect();
     for rule in rules {
-        if let Err(what) = sort_rule(rule, settings, tools, &mut sorted, &mut denied) {
-            errors.push(PolicyError {
-                rule: rule.source.clone(),
-                what,
-            });
+        let named = match named(rule, tools, &by_name) {
+            Ok(named) => named,
+            Err(what) => {
+                errors.push(wrong(rule, what));
+                continue;
+            }
+        };
+        for tool in named {
+            if let Err(what) = sorted.add(rule, tool, settings) {
+                errors.push(wrong(rule, what));
+                break;
+            }
         }
     }
-    let built = finish(sorted).and_then(|rules| {
-        let guard = FileGuard::new(&denied.reading, &denied.writing, &settings.protected)?;
-        Ok((rules, guard))
-    });
-    match built {
-        Ok(built) if errors.is_empty() => Ok(built),
-        Ok(_) => Err(errors),
-        Err(error) => {
-            errors.push(PolicyError {
-                rule: RuleSource {
-                    rule: "(all together)".to_owned(),
-                    effect: Decision::Deny.as_str(),
-                    file: "policy".into(),
-                    line: 0,
-                },
-                what: error.to_string(),
-            });
-            Err(errors)
-        }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    sorted.finish(settings).map_err(|error| {
+        vec![PolicyError {
+            rule: RuleSource {
+                rule: "(all together)".to_owned(),
+                effect: Decision::Deny.as_str(),
+                file: "policy".into(),
+                line: 0,
+            },
+            what: error.to_string(),
+        }]
+    })
+}
+
+fn wrong(rule: &Rule, what: String) -> PolicyError {
+    PolicyError {
+        rule: rule.source.clone(),
+        what,
     }
 }
 
-/// Rules of one tool, on their way into the index.
+/// The tools that a rule speaks of. A whole name must be a tool's; the beginning of one may be of tools to come.
+fn named<'a>(
+    rule: &Rule,
+    tools: &'a [ToolFacts],
+    by_name: &HashMap<&ToolName, &'a ToolFacts>,
+) -> Result<Vec<&'a ToolFacts>, String> {
+    match &rule.name {
+        NamePattern::Exact(name) => by_name.get(name).map(|tool| vec![*tool]).ok_or_else(|| {
+            let names = tools.iter().map(|tool| tool.name.as_str());
+            format!("names no tool.{}", suggestion(name.as_str(), names))
+        }),
+        NamePattern::Prefix(_) => Ok(tools
+            .iter()
+            .filter(|tool| rule.name.matches(&tool.name))
+            .collect()),
+    }
+}
+
+/// Rules on their way into the index.
 #[derive(Default)]
 struct Sorted {
-    bare: HashMap<Decision, Vec<RuleSource>>,
-    patterned: HashMap<Decision, Vec<(PathPattern, RuleSource)>>,
+    by_tool: HashMap<ToolName, HashMap<Decision, Rules>>,
     reading: Vec<(PathPattern, RuleSource)>,
     writing: Vec<(PathPattern, RuleSource)>,
 }
 
-/// Puts one rule where its tools will look for it.
-fn sort_rule(
-    rule: &Rule,
-    settings: &PolicySettings,
-    tools: &[ToolFacts],
-    sorted: &mut HashMap<ToolName, Sorted>,
-    denied: &mut Sorted,
-) -> Result<(), String> {
-    let named: Vec<&ToolFacts> = tools
-        .iter()
-        .filter(|tool| rule.name.matches(&tool.name))
-        .collect();
-    if let (NamePattern::Exact(name), true) = (&rule.name, named.is_empty()) {
-        let names = tools.iter().map(|tool| tool.name.as_str());
-        return Err(format!(
-            "names no tool.{}",
-            suggestion(name.as_str(), names)
-        ));
-    }
-    let Some(text) = &rule.pattern else {
-        for tool in named {
-            let rules = sorted.entry(tool.name.clone()).or_default();
-            rules
-                .bare
-                .entry(rule.effect)
-                .or_default()
-                .push(rule.source.clone());
-        }
-        return Ok(());
-    };
-    let ignore_case = rule.effect == Decision::Deny;
-    let workspace = settings.roots.workspace();
-    let pattern = PathPattern::compile(text, workspace, settings.home.as_deref(), ignore_case)
-        .map_err(|error| format!("does not hold: {error}"))?;
-    for tool in named {
-        match tool.subject {
-            Some(SubjectKind::Path) => {}
-            None if tool.computes_subjects => {}
-            Some(kind) => {
-                return Err(format!(
-                    "has a pattern, and this host cannot judge {kind} subjects yet"
-                ));
+impl Sorted {
+    /// Puts one rule where its tool will look for it.
+    fn add(
+        &mut self,
+        rule: &Rule,
+        tool: &ToolFacts,
+        settings: &PolicySettings,
+    ) -> Result<(), String> {
+        let effects = self.by_tool.entry(tool.name.clone()).or_default();
+        let rules = effects.entry(rule.effect).or_default();
+        let Some(text) = &rule.pattern else {
+            if rule.examples.expected(rule.effect).next().is_some() {
+                return Err("has examples, and no pattern that they could match".to_owned());
             }
-            None => {
-                return Err(format!(
-                    "has a pattern, and {} has no permission subject",
-                    tool.name
-                ));
-            }
-        }
-        let rules = sorted.entry(tool.name.clone()).or_default();
-        let entry = (pattern.clone(), rule.source.clone());
+            rules.add_bare(&rule.source);
+            return Ok(());
+        };
+        let ground = Ground {
+            roots: &settings.roots,
+            home: settings.home.as_deref(),
+        };
+        let patterns = pattern::compile(text, rule.effect, tool, ground)?;
+        check_examples(rule, tool, &patterns, settings)?;
+        rules.add(&patterns, &rule.source);
         if rule.effect == Decision::Deny {
-            match tool.files {
-                Some((Access::Read, _)) => denied.reading.push(entry.clone()),
-                Some((Access::Write, _)) => denied.writing.push(entry.clone()),
-                None => {}
-            }
-        }
-        rules.patterned.entry(rule.effect).or_default().push(entry);
-    }
-    Ok(())
-}
-
-fn finish(sorted: HashMap<ToolName, Sorted>) -> Result<ByTool, PatternError> {
-    sorted
-        .into_iter()
-        .map(|(name, mut rules)| {
-            let mut set = |effect| {
-                let bare = rules.bare.remove(&effect).unwrap_or_default();
-                RuleSet::new(
-                    bare,
-                    rules.patterned.remove(&effect).unwrap_or_default(),
-                    effect == Decision::Deny,
-                )
+            let bound = match tool.files {
+                Some((Access::Read, _)) => &mut self.reading,
+                Some((Access::Write, _)) => &mut self.writing,
+                None => return Ok(()),
             };
+            bound.extend(patterns.into_iter().filter_map(|pattern| match pattern {
+                Pattern::Path(path) => Some((path, rule.source.clone())),
+                Pattern::Command(_) | Pattern::Url(_) => None,
+            }));
+        }
+        Ok(())
+    }
+
+    fn finish(self, settings: &PolicySettings) -> Result<(ByTool, FileGuard), PatternError> {
+        let guard = FileGuard::new(&self.reading, &self.writing, &settings.protected)?;
+        let by_tool = self.by_tool.into_iter().map(|(name, mut effects)| {
+            let mut set =
+                |effect| RuleSet::new(effect, effects.remove(&effect).unwrap_or_default());
             let rules = ToolRules {
                 deny: set(Decision::Deny)?,
                 ask: set(Decision::Ask)?,
                 allow: set(Decision::Allow)?,
             };
             Ok((name, Arc::new(rules)))
-        })
-        .collect()
+        });
+        Ok((by_tool.collect::<Result<_, PatternError>>()?, guard))
+    }
+}
+
+/// Asks the rule alone about its own examples, as the policy would ask it.
+fn check_examples(
+    rule: &Rule,
+    tool: &ToolFacts,
+    patterns: &[Pattern],
+    settings: &PolicySettings,
+) -> Result<(), String> {
+    let mut expected = rule.examples.expected(rule.effect).peekable();
+    if expected.peek().is_none() {
+        return Ok(());
+    }
+    let mut alone = Rules::default();
+    alone.add(patterns, &rule.source);
+    let alone = RuleSet::new(rule.effect, alone).map_err(|error| error.to_string())?;
+    for (example, must_match) in expected {
+        let matches = patterns.iter().any(|pattern| {
+            let subject = Subject {
+                kind: pattern.kind(),
+                value: example.to_owned(),
+            };
+            let read = ReadSubject::read(&subject, &settings.roots);
+            read.is_ok_and(|subject| match rule.effect {
+                Decision::Allow => !alone.every(&[subject]).is_empty(),
+                Decision::Ask | Decision::Deny => !alone.any(&[subject]).is_empty(),
+            })
+        });
+        let shown = example.escape_debug();
+        match (matches, must_match) {
+            (true, true) | (false, false) => {}
+            (false, true) => {
+                return Err(format!(
+                    "does not cover its example '{shown}' of {}",
+                    tool.name
+                ));
+            }
+            (true, false) => {
+                return Err(format!(
+                    "covers '{shown}' of {}, which its examples say it must not",
+                    tool.name
+                ));
+            }
+        }
+    }
+    Ok(())
 }

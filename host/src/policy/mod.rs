@@ -4,8 +4,10 @@
 //! call run?) and [`FileGuard::judge`] (may this file be touched?). Never contains I/O.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod command;
 mod decision;
 mod evaluate;
+mod exact;
 mod file_guard;
 mod grant;
 mod index;
@@ -13,18 +15,35 @@ mod lines;
 mod mode;
 mod path_pattern;
 mod paths;
+mod pattern;
 mod pattern_index;
 mod roots;
 mod rule;
 mod rule_set;
+mod subjects;
+mod url_glob;
+mod url_host;
+mod url_index;
+mod url_path;
+mod url_pattern;
+mod url_subject;
+mod verdict;
 
+pub use command::{CommandIndex, CommandLine, CommandPattern, CommandPatternError, SimpleCommand};
 pub use decision::Decision;
-pub use evaluate::{Basis, Policy, PolicyError, PolicySettings, Question, ToolFacts, Verdict};
+pub use evaluate::{Policy, PolicyError, PolicySettings, Question, ToolFacts};
+pub use exact::{exact_rule, literal_path};
 pub use file_guard::{Access, FileGuard, Refusal};
-pub use grant::{FileGrant, RequestRefusal};
+pub use grant::{Deed, FileGrant, RequestRefusal};
 pub use lines::{ExemptLine, SchemaMode};
 pub use mode::{Mode, ModeError};
 pub use path_pattern::{PathPattern, PatternError};
 pub use paths::fold;
 pub use roots::Roots;
 pub use rule::{Examples, NamePattern, Rule, RuleError};
+pub use url_host::HostFault;
+pub use url_index::{UrlIndex, UrlReadings};
+pub use url_path::PathRefusal;
+pub use url_pattern::{UrlPattern, UrlPatternError, UrlPatternFault};
+pub use url_subject::{UrlRefusal, UrlSubject};
+pub use verdict::{Basis, Verdict};

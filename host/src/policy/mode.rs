@@ -22,7 +22,7 @@ pub enum Mode {
     Plan,
     /// Like `default`, but what would be asked is denied.
     DontAsk,
-    /// Like `dont-ask`.
+    /// Like `dont-ask`, and mutating tools run that the host has verified to destroy nothing, inside the workspace.
     Auto,
     /// Everything runs that no deny rule, ceiling or protected file forbids. Only by an explicit start flag.
     Bypass,

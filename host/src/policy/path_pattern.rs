@@ -34,6 +34,11 @@ pub enum PatternError {
          the directory itself"
     )]
     TrailingSlash(String),
+    /// `..` behind a wildcard, which may stand for any number of names.
+    #[error(
+        "the pattern '{0}' has a '..' behind a wildcard, so it is not clear what it leaves: write the path without it"
+    )]
+    UpFromWildcard(String),
     /// `~/` without a home directory.
     #[error("the pattern '{0}' stands on the home directory, and there is none")]
     NoHome(String),
@@ -54,6 +59,9 @@ impl PathPattern {
         if pattern.ends_with('/') && pattern != "/" {
             return Err(PatternError::TrailingSlash(pattern.to_owned()));
         }
+        if leaves_wildcard(pattern) {
+            return Err(PatternError::UpFromWildcard(pattern.to_owned()));
+        }
         let (base, rest) = match pattern.strip_prefix("~/") {
             Some(rest) => (
                 home.ok_or_else(|| PatternError::NoHome(pattern.to_owned()))?,
@@ -63,8 +71,7 @@ impl PathPattern {
         };
         let base = PathBuf::from(globset::escape(&base.to_string_lossy()));
         let absolute = fold(&base, Path::new(rest)).to_string_lossy().into_owned();
-        let literal =
-            (!absolute.contains(['*', '?', '[', '{', '\\'])).then(|| PathBuf::from(&absolute));
+        let literal = is_literal(&absolute).then(|| PathBuf::from(&absolute));
         let text = if ignore_case {
             absolute.to_lowercase()
         } else {
@@ -91,6 +98,18 @@ impl PathPattern {
     pub fn literal(&self) -> Option<&Path> {
         self.literal.as_deref()
     }
+}
+
+/// Whether a `..` stands behind a component with a wildcard: it cannot be folded away.
+fn leaves_wildcard(pattern: &str) -> bool {
+    let mut components = pattern.split('/');
+    let wild = components.by_ref().any(|component| !is_literal(component));
+    wild && components.any(|component| component == "..")
+}
+
+/// Whether a pattern, or a part of one, means itself alone.
+pub(super) fn is_literal(text: &str) -> bool {
+    !text.contains(['*', '?', '[', '{', '\\'])
 }
 
 fn build(text: &str) -> Result<Glob, globset::Error> {
@@ -155,6 +174,11 @@ mod tests {
             Err(PatternError::TrailingSlash(_))
         ));
         assert!(matches!(compile("~/x", None), Err(PatternError::NoHome(_))));
+        assert!(matches!(
+            compile("**/../x", None),
+            Err(PatternError::UpFromWildcard(_))
+        ));
+        assert!(compile("../x/*", None).is_ok());
     }
 
     #[test]

@@ -7,21 +7,35 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rustc_hash::FxBuildHasher;
+
 use globset::{Candidate, GlobSet, GlobSetBuilder};
 
+use super::path_pattern::is_literal;
 use super::{PathPattern, PatternError};
 
 /// Globs that are compiled into one automaton; more would pass its size limit.
 const GLOBS_AT_ONCE: usize = 256;
 
 /// See the module. What it gives are the positions of the patterns in the list that it was built from.
+///
+/// The keys are the operator's, so that a hash without a seed does: nobody else can fill the table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PatternIndex {
-    exact: HashMap<String, Vec<usize>>,
-    below: HashMap<String, Vec<usize>>,
-    globs: HashMap<String, Vec<Globs>>,
+    places: HashMap<String, Place, FxBuildHasher>,
     ignore_case: bool,
     len: usize,
+}
+
+/// The patterns of one path.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// They are this path.
+    exact: Vec<usize>,
+    /// They are everything below this path.
+    below: Vec<usize>,
+    /// They have this path before their first wildcard.
+    globs: Vec<Globs>,
 }
 
 /// Some globs, and which pattern each is.
@@ -47,17 +61,9 @@ impl PatternIndex {
             let text = pattern.text();
             let path_and_below = text.strip_suffix("/**").filter(|path| is_literal(path));
             if is_literal(text) {
-                index
-                    .exact
-                    .entry(text.to_owned())
-                    .or_default()
-                    .push(position);
+                index.place(text).exact.push(position);
             } else if let Some(path) = path_and_below {
-                index
-                    .below
-                    .entry(path.to_owned())
-                    .or_default()
-                    .push(position);
+                index.place(path).below.push(position);
             } else {
                 let leading = literal_directories(text).to_owned();
                 buckets
@@ -67,13 +73,16 @@ impl PatternIndex {
             }
         }
         for (leading, patterns) in buckets {
-            let globs = patterns
+            index.place(&leading).globs = patterns
                 .chunks(GLOBS_AT_ONCE)
                 .map(compile)
                 .collect::<Result<_, _>>()?;
-            index.globs.insert(leading, globs);
         }
         Ok(index)
+    }
+
+    fn place(&mut self, path: &str) -> &mut Place {
+        self.places.entry(path.to_owned()).or_default()
     }
 
     /// Whether there is none.
@@ -105,18 +114,15 @@ impl PatternIndex {
         let asked = |path: &str| or_above || path.len() == text.len();
         let mut buckets = Vec::new();
         for path in self_and_ancestors(&text) {
+            let Some(place) = self.places.get(path) else {
+                continue;
+            };
             if asked(path) {
-                found.extend(self.exact.get(path).into_iter().flatten());
+                found.extend(&place.exact);
             }
             if path.len() < text.len() {
-                found.extend(self.below.get(path).into_iter().flatten());
-                buckets.extend(
-                    self.globs
-                        .get(path)
-                        .into_iter()
-                        .flatten()
-                        .map(|globs| (path.len(), globs)),
-                );
+                found.extend(&place.below);
+                buckets.extend(place.globs.iter().map(|globs| (path.len(), globs)));
             }
         }
         if !buckets.is_empty() {
@@ -154,10 +160,6 @@ fn compile(patterns: &[(usize, &PathPattern)]) -> Result<Globs, PatternError> {
         set,
         patterns: patterns.iter().map(|(position, _)| *position).collect(),
     })
-}
-
-fn is_literal(text: &str) -> bool {
-    !text.contains(['*', '?', '[', '{', '\\'])
 }
 
 /// The directories of a pattern before its first wildcard: `/ws/src` of `/ws/src/*.rs`, and nothing of `/*`.

@@ -35,3 +35,16 @@ pub mod with_subjects {
         },
     });
 }
+
+/// The world of hooks.
+pub mod hook {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "toolgate:tool/hook-guest",
+        imports: { default: trappable },
+        exports: { default: async },
+        with: {
+            "toolgate:tool/host": super::toolgate::tool::host,
+        },
+    });
+}

@@ -24,6 +24,8 @@ const MAX_COMPONENT: usize = 32 << 20;
 const TOOL: &str = "toolgate:tool/tool@";
 /// The optional export.
 const SUBJECTS: &str = "toolgate:tool/subjects@";
+/// The versions of our contract that this host has.
+const CONTRACT: &str = "0.1.";
 /// What this host offers of our own packages.
 const OFFERED: [&str; 4] = [
     "toolgate:tool/host@0.1.",
@@ -76,6 +78,12 @@ pub enum ComponentError {
     /// It has no tool to offer.
     #[error("the component does not export toolgate:tool/tool, so it is not a tool")]
     NotATool,
+    /// It is no hook.
+    #[error("the component does not export toolgate:tool/hook, so it is not a hook{0}")]
+    NotAHook(&'static str),
+    /// A hook that wants more than hooks get.
+    #[error("the component imports {0}, and a hook is given only toolgate:tool/host and WASI")]
+    NotForHooks(String),
     /// Built for another version of the contract.
     #[error("the component was built for {0}, and this host has toolgate:tool 0.1")]
     Version(String),
@@ -112,7 +120,9 @@ impl LoadedComponent {
             Source::Bytes(bytes) => (compile(engine, &bytes)?, sha256(&bytes)),
         };
         let imports = imports(engine, &component)?;
-        let has_subjects = exports_of(engine, &component)?;
+        let tool = exported(engine, &component, TOOL);
+        of_this_contract(tool, TOOL, ComponentError::NotATool)?;
+        let has_subjects = exported(engine, &component, SUBJECTS).is_some();
         let instance = link(engine, &component)?;
         let types = |error: wasmtime::Error| ComponentError::Types(format!("{error:#}"));
         let subjects = match has_subjects {
@@ -197,7 +207,7 @@ pub fn read_component(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentError> {
+pub(super) fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentError> {
     if bytes.len() > MAX_COMPONENT {
         return Err(ComponentError::TooLarge(bytes.len()));
     }
@@ -212,13 +222,15 @@ fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentErro
         .map_err(|error| ComponentError::Invalid(format!("{error:#}")))
 }
 
+pub(super) fn imported(engine: &ToolEngine, component: &Component) -> Vec<String> {
+    let component_type = component.component_type();
+    let imports = component_type.imports(engine.engine());
+    imports.map(|(name, _)| name.to_owned()).collect()
+}
+
 /// The imports, all of which this host offers.
 fn imports(engine: &ToolEngine, component: &Component) -> Result<Vec<String>, ComponentError> {
-    let component_type = component.component_type();
-    let imports: Vec<String> = component_type
-        .imports(engine.engine())
-        .map(|(name, _)| name.to_owned())
-        .collect();
+    let imports = imported(engine, component);
     for name in &imports {
         if name.starts_with("toolgate:shell/") {
             return Err(ComponentError::NeedsShell);
@@ -230,33 +242,47 @@ fn imports(engine: &ToolEngine, component: &Component) -> Result<Vec<String>, Co
     Ok(imports)
 }
 
-/// Whether it exports `subjects`; an error if it does not export a tool of our version.
-fn exports_of(engine: &ToolEngine, component: &Component) -> Result<bool, ComponentError> {
-    let component_type = component.component_type();
-    let mut tool = None;
-    let mut subjects = false;
-    for (name, item) in component_type.exports(engine.engine()) {
-        let is_instance = matches!(item.ty, ComponentItem::ComponentInstance(_));
-        if name.starts_with(TOOL) && is_instance {
-            tool = Some(name.to_owned());
-        }
-        subjects |= name.starts_with(SUBJECTS) && is_instance;
-    }
-    match tool {
-        None => Err(ComponentError::NotATool),
-        Some(name) if name.starts_with("toolgate:tool/tool@0.1.") => Ok(subjects),
-        Some(name) => Err(ComponentError::Version(name)),
+/// The whole name of an exported interface that begins so.
+pub(super) fn exported(
+    engine: &ToolEngine,
+    component: &Component,
+    interface: &str,
+) -> Option<String> {
+    component
+        .component_type()
+        .exports(engine.engine())
+        .find(|(name, item)| {
+            name.starts_with(interface) && matches!(item.ty, ComponentItem::ComponentInstance(_))
+        })
+        .map(|(name, _)| name.to_owned())
+}
+
+/// Whether an export is of a version that this host has; `missing` if there is none.
+pub(super) fn of_this_contract(
+    export: Option<String>,
+    interface: &str,
+    missing: ComponentError,
+) -> Result<(), ComponentError> {
+    let export = export.ok_or(missing)?;
+    let version = export.strip_prefix(interface);
+    if version.is_some_and(|version| version.starts_with(CONTRACT)) {
+        Ok(())
+    } else {
+        Err(ComponentError::Version(export))
     }
 }
 
-fn link(engine: &ToolEngine, component: &Component) -> Result<InstancePre<State>, ComponentError> {
+pub(super) fn link(
+    engine: &ToolEngine,
+    component: &Component,
+) -> Result<InstancePre<State>, ComponentError> {
     engine
         .linker()
         .instantiate_pre(component)
         .map_err(|error| ComponentError::Types(format!("{error:#}")))
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(super) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 

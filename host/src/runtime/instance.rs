@@ -5,25 +5,22 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use tokio::time::timeout;
-use wasmtime::{Store, UpdateDeadline};
+use wasmtime::Store;
 
 use super::bindings::exports::toolgate::tool::tool as exported;
 use super::bindings::toolgate::tool::types as wit;
 use super::component::{LoadedComponent, subject_kind};
 use super::files::{FileView, ReadLedger, RootDirs};
 use super::state::{ProgressSink, State};
+use super::store::{Bounds, empty_sandbox, store};
 use super::trap::{DeadlineStruck, end_of};
 use crate::model::{
     Content, FileUse, HostFailure, Limits, Stop, Subject, ToolFailure, ToolOutput, Trap, Usage,
 };
 use crate::policy::FileGrant;
 
-/// The most bytes that one guest hands to the host at once: a result, or a file to write.
-const MAX_TRANSFER: usize = 72 << 20;
 /// The most bytes of a result.
 const MAX_RESULT: usize = 32 << 20;
-/// The most handles that a guest holds.
-const MAX_HANDLES: usize = 1_000;
 /// The most subjects that a tool may name.
 const MAX_SUBJECTS: usize = 1_000;
 /// Bounds for what runs before a decision: `describe` and `subjects`.
@@ -87,7 +84,8 @@ impl LoadedComponent {
         let limits = setup.limits;
         let deadline = Instant::now() + limits.timeout.duration();
         let files = FileView::new(setup.files, setup.roots, setup.ledger, deadline);
-        let mut store = self.store(
+        let mut store = store(
+            &self.engine,
             State::new(files, limits.memory.bytes(), deadline, setup.progress),
             limits.fuel.units(),
         );
@@ -98,7 +96,12 @@ impl LoadedComponent {
             Err(_) => GuestEnd::Stopped(Stop::WallClock {
                 limit: limits.timeout.duration(),
             }),
-            Ok(Err(error)) => end_of(&error, store.data(), &limits),
+            Ok(Err(error)) => end_of(
+                &error,
+                store.data(),
+                limits.timeout.duration(),
+                limits.fuel.units(),
+            ),
             Ok(Ok(answer)) => answered(answer),
         };
         let left = store.get_fuel().unwrap_or(0);
@@ -171,39 +174,12 @@ impl LoadedComponent {
     }
 
     fn empty_sandbox(&self) -> Store<State> {
-        let deadline = Instant::now() + EMPTY_SANDBOX_TIME;
-        let files = FileView::new(
-            None,
-            RootDirs::default(),
-            Arc::new(ReadLedger::new()),
-            deadline,
-        );
-        let limits = Limits::default();
-        self.store(
-            State::new(files, limits.memory.bytes(), deadline, None),
-            EMPTY_SANDBOX_FUEL,
-        )
-    }
-
-    fn store(&self, state: State, fuel: u64) -> Store<State> {
-        let deadline = state.deadline;
-        let mut store = Store::new(self.engine.engine(), state);
-        store.limiter(|state| &mut state.limiter);
-        store.set_hostcall_fuel(MAX_TRANSFER);
-        store.set_max_component_handles(MAX_HANDLES);
-        // The engine has fuel switched on; a store without any traps at its first instruction.
-        if let Err(error) = store.set_fuel(fuel) {
-            tracing::error!("fuel cannot be set: {error:#}");
-        }
-        store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(move |_| {
-            if Instant::now() >= deadline {
-                Err(DeadlineStruck.into())
-            } else {
-                Ok(UpdateDeadline::Yield(1))
-            }
-        });
-        store
+        let bounds = Bounds {
+            time: EMPTY_SANDBOX_TIME,
+            fuel: EMPTY_SANDBOX_FUEL,
+            memory: Limits::default().memory.bytes(),
+        };
+        empty_sandbox(&self.engine, bounds)
     }
 }
 

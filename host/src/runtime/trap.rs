@@ -1,5 +1,7 @@
 //! What ended a guest: a bound, a crash, or the host itself.
 
+use std::time::Duration;
+
 use wasmtime::Trap as WasmTrap;
 
 use super::instance::GuestEnd;
@@ -11,22 +13,19 @@ use crate::model::{HostFailure, Stop, Trap};
 #[error("deadline")]
 pub(super) struct DeadlineStruck;
 
-/// Reads an error of wasmtime as an end. Nothing of wasmtime's text reaches the model but the trap's short cause.
+/// Reads an error of wasmtime as an end, for a guest that had this much time and fuel. Nothing of wasmtime's text reaches the model but the trap's short cause.
 pub(super) fn end_of(
     error: &wasmtime::Error,
     state: &State,
-    limits: &crate::model::Limits,
+    time: Duration,
+    fuel: u64,
 ) -> GuestEnd {
     if error.downcast_ref::<DeadlineStruck>().is_some() {
-        return GuestEnd::Stopped(Stop::WallClock {
-            limit: limits.timeout.duration(),
-        });
+        return GuestEnd::Stopped(Stop::WallClock { limit: time });
     }
     let trap = error.downcast_ref::<WasmTrap>();
     match trap {
-        Some(WasmTrap::OutOfFuel) => GuestEnd::Stopped(Stop::Fuel {
-            limit: limits.fuel.units(),
-        }),
+        Some(WasmTrap::OutOfFuel) => GuestEnd::Stopped(Stop::Fuel { limit: fuel }),
         Some(WasmTrap::StackOverflow) => GuestEnd::Stopped(Stop::Stack),
         // A guest whose growth was refused aborts by itself, in whatever way its language does.
         _ if state.limiter.refused() => GuestEnd::Stopped(Stop::Memory {

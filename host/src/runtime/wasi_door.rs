@@ -212,10 +212,7 @@ impl HostDescriptor for GuardedView<'_> {
         path: String,
     ) -> FsResult<()> {
         let at = self.at(&fd, &path)?;
-        self.files
-            .change(&at, |dir, name| dir.create_dir(name))
-            .map_err(refusal)?;
-        Ok(())
+        self.files.make_directory(&at).map_err(refusal)
     }
 
     async fn remove_directory_at(

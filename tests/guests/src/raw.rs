@@ -196,6 +196,43 @@ fn change(act: Act, root: &Descriptor, path: &str) -> Result<(), ErrorCode> {
     }
 }
 
+/// Opens with every set of flags, and tries to change something by each handle that is given. Says how many handles
+/// took a change.
+pub fn change_by_every_open(path: &str) -> usize {
+    let given = get_directories();
+    let Some((root, _)) = given.first() else {
+        return 0;
+    };
+    let all = |bits: u8| 0..=bits;
+    let mut changed = 0;
+    for how in all(OpenFlags::all().bits()) {
+        for rights in all(DescriptorFlags::all().bits()) {
+            for follow in [PathFlags::empty(), PathFlags::SYMLINK_FOLLOW] {
+                let how = OpenFlags::from_bits_truncate(how);
+                let rights = DescriptorFlags::from_bits_truncate(rights);
+                if let Ok(file) = root.open_at(follow, path, how, rights) {
+                    changed += usize::from(takes_a_change(&file));
+                }
+            }
+        }
+    }
+    changed
+}
+
+fn takes_a_change(file: &Descriptor) -> bool {
+    let when = NewTimestamp::Timestamp(Datetime {
+        seconds: 1,
+        nanoseconds: 0,
+    });
+    let tries = [
+        file.write(b"new", 0).is_ok(),
+        file.set_size(1).is_ok(),
+        file.set_times(when, when).is_ok(),
+        file.set_times(NewTimestamp::Now, NewTimestamp::Now).is_ok(),
+    ];
+    tries.contains(&true)
+}
+
 fn open(
     root: &Descriptor,
     path: &str,

@@ -13,7 +13,7 @@ use super::error::{Code, FileError};
 use super::open::Opened;
 use super::real_path::real_path;
 use super::view::{FileView, Located, MAX_PATH};
-use crate::policy::{Access, fold};
+use crate::policy::{Access, Deed, RequestRefusal, fold};
 
 /// The most entries of a directory that is renamed: each is judged.
 const MAX_CARRIED: usize = 10_000;
@@ -56,6 +56,15 @@ impl OpenWish {
     pub(in crate::runtime) fn changes(self) -> bool {
         self.write || self.create || self.truncate
     }
+
+    /// What the place of a changing wish is about to go through. One that may be absent is made, unless something is
+    /// found.
+    fn deed(self) -> Deed {
+        match self.create {
+            true => Deed::Create,
+            false => Deed::Change,
+        }
+    }
 }
 
 impl FileView {
@@ -88,10 +97,10 @@ impl FileView {
         } else if wish.follow {
             self.open(&at.path)?
         } else {
-            let located = self.locate(Access::Read, &at.path)?;
+            let located = self.locate(Deed::Read, &at.path)?;
             let file = super::open::open_at(&located, FollowSymlinks::No);
             let file = file.map_err(|error| FileError::io(&at.path, &error))?;
-            self.judged(Access::Read, &at.path, file)?
+            self.judged(Deed::Read, &at.path, file)?
         };
         match opened.file_type() {
             FileType::RegularFile | FileType::Directory => Ok(opened),
@@ -99,23 +108,36 @@ impl FileView {
         }
     }
 
-    /// Opens for writing. A link at the end is never followed, and nothing is truncated before the handle is judged.
+    /// Opens for writing. A link at the end is never followed, and nothing is truncated before the handle is judged. In a
+    /// view for creating, the operating system makes the file or refuses, so that a handle that writes is one of a file
+    /// that this call has made.
     fn open_changing(&mut self, at: &AtPath, wish: OpenWish) -> Result<Opened, FileError> {
-        let place = self.place(Access::Write, &at.path, false)?;
+        let place = self.place(wish.deed(), &at.path, false)?;
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let mut options = OpenOptions::new();
         options.read(true).write(true).follow(FollowSymlinks::No);
+        let must_be_new = wish.create && (wish.exclusive || self.creates_only());
         options
-            .create(wish.create && !wish.exclusive)
-            .create_new(wish.create && wish.exclusive);
+            .create(wish.create && !must_be_new)
+            .create_new(must_be_new);
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or(0));
-        let failed = |error: io::Error| FileError::io(&at.path, &error);
+        let failed = |error: io::Error| match error.kind() {
+            // Asked for the file whether it exists or not: that it exists is not what is wrong.
+            io::ErrorKind::AlreadyExists if !wish.exclusive => {
+                FileError::refused(&at.path, &RequestRefusal::CreateOnly)
+            }
+            _ => FileError::io(&at.path, &error),
+        };
         let file = place
             .dir
             .open_with(&place.name, &options)
             .map_err(failed)?
             .into_std();
-        let opened = self.judged(Access::Write, &at.path, file)?;
+        let deed = match must_be_new {
+            true => Deed::Create,
+            false => Deed::Change,
+        };
+        let opened = self.judged(deed, &at.path, file)?;
         if wish.truncate && opened.file_type() == FileType::RegularFile {
             opened.file.set_len(0).map_err(failed)?;
         }
@@ -124,16 +146,31 @@ impl FileView {
 
     /// The place of something that is only looked at.
     pub(in crate::runtime) fn seen(&self, at: &AtPath, follow: bool) -> Result<Place, FileError> {
-        self.place(Access::Read, &at.path, follow)
+        self.place(Deed::Read, &at.path, follow)
     }
 
-    /// Makes, removes or changes one entry of a directory.
+    /// Makes a directory. The operating system refuses where something is.
+    pub(in crate::runtime) fn make_directory(&mut self, at: &AtPath) -> Result<(), FileError> {
+        self.act(Deed::Create, at, |dir, name| dir.create_dir(name))
+            .map(|_| ())
+    }
+
+    /// Removes or changes one entry of a directory, or makes one that is neither a file nor a directory.
     pub(in crate::runtime) fn change(
         &mut self,
         at: &AtPath,
         act: impl FnOnce(&Dir, &Path) -> io::Result<()>,
     ) -> Result<Place, FileError> {
-        let place = self.place(Access::Write, &at.path, false)?;
+        self.act(Deed::Change, at, act)
+    }
+
+    fn act(
+        &mut self,
+        deed: Deed,
+        at: &AtPath,
+        act: impl FnOnce(&Dir, &Path) -> io::Result<()>,
+    ) -> Result<Place, FileError> {
+        let place = self.place(deed, &at.path, false)?;
         act(&place.dir, Path::new(&place.name)).map_err(|error| FileError::io(&at.path, &error))?;
         self.used(Access::Write, &at.path, &at.path);
         Ok(place)
@@ -146,8 +183,8 @@ impl FileView {
         from: &AtPath,
         to: &AtPath,
     ) -> Result<(), FileError> {
-        let old = self.place(Access::Write, &from.path, false)?;
-        let new = self.place(Access::Write, &to.path, false)?;
+        let old = self.place(Deed::Change, &from.path, false)?;
+        let new = self.place(Deed::Change, &to.path, false)?;
         let failed = |error: io::Error| FileError::io(&from.path, &error);
         let metadata = old.dir.symlink_metadata(&old.name).map_err(failed)?;
         let mut left = MAX_CARRIED;
@@ -155,7 +192,7 @@ impl FileView {
             let dir = old.dir.open_dir_nofollow(&old.name).map_err(failed)?;
             self.judge_carried(&dir, &from.path, &to.path, &mut left)?;
         }
-        self.judge_opened(Access::Read, &from.path, &from.path, None)?;
+        self.judge_opened(Deed::Read, &from.path, &from.path, None)?;
         let renamed = old.dir.rename(&old.name, &new.dir, &new.name);
         renamed.map_err(|error| FileError::io(&to.path, &error))?;
         self.used(Access::Write, &from.path, &to.path);
@@ -181,9 +218,9 @@ impl FileView {
                 FileError::new(Code::TooLarge, message)
             })?;
             let (old, new) = (from.join(entry.file_name()), to.join(entry.file_name()));
-            self.judge_opened(Access::Read, from, &old, None)?;
-            self.judge_opened(Access::Write, from, &old, None)?;
-            self.judge_opened(Access::Write, to, &new, None)?;
+            self.judge_opened(Deed::Read, from, &old, None)?;
+            self.judge_opened(Deed::Change, from, &old, None)?;
+            self.judge_opened(Deed::Change, to, &new, None)?;
             if entry.file_type().map_err(failed)?.is_dir() {
                 let below = dir.open_dir_nofollow(entry.file_name()).map_err(failed)?;
                 self.judge_carried(&below, &old, &new, left)?;
@@ -195,7 +232,7 @@ impl FileView {
     /// The resolved path of a directory that is about to be listed.
     pub(in crate::runtime) fn listed_directory(&self, dir: &File) -> Result<PathBuf, FileError> {
         let real = real_path(dir).map_err(|error| FileError::io(Path::new("."), &error))?;
-        self.judge_way(Access::Read, &real, &real)?;
+        self.judge_way(Deed::Read, &real, &real)?;
         Ok(real)
     }
 
@@ -205,8 +242,8 @@ impl FileView {
     }
 
     /// The directory of a path, opened, with the name in it; the two together judged.
-    fn place(&self, access: Access, path: &Path, follow: bool) -> Result<Place, FileError> {
-        let mut located = self.locate(access, path)?;
+    fn place(&self, deed: Deed, path: &Path, follow: bool) -> Result<Place, FileError> {
+        let mut located = self.locate(deed, path)?;
         if follow {
             located = self.resolve_links(located)?;
         }
@@ -224,7 +261,7 @@ impl FileView {
         };
         let dir = dir.map_err(failed)?;
         let real = fold(&real_path(&dir).map_err(failed)?, Path::new(&name));
-        self.judge_opened(access, path, &real, None)?;
+        self.judge_opened(deed, path, &real, None)?;
         Ok(Place { dir, name })
     }
 }

@@ -119,6 +119,9 @@ impl FileError {
                 format!("'{path}' is not what this call was approved for.")
             }
             RequestRefusal::ReadOnly => format!("'{path}': this tool may only read."),
+            RequestRefusal::CreateOnly => format!(
+                "'{path}': the tool claims to be non-destructive, so it can only create, and what exists stays as it is."
+            ),
             RequestRefusal::Guard(Refusal::Rules(rules)) => {
                 let rules: Vec<&str> = rules.iter().map(|rule| rule.rule.as_str()).collect();
                 format!("'{path}' is denied by the rule {}.", rules.join(", "))

@@ -12,7 +12,7 @@ use rustix::fs::{FileType, OFlags, Stat};
 use super::error::{Code, FileError};
 use super::real_path::real_path;
 use super::view::{FileView, Located};
-use crate::policy::Access;
+use crate::policy::Deed;
 
 /// The most bytes of a file that is read whole, whatever the guest says: what it could give back.
 const MAX_WHOLE: u64 = 64 << 20;
@@ -87,7 +87,7 @@ pub struct Contents {
 impl FileView {
     /// Opens something for reading, whatever it is, and judges it.
     pub(in crate::runtime) fn open(&mut self, path: &Path) -> Result<Opened, FileError> {
-        let located = self.locate(Access::Read, path)?;
+        let located = self.locate(Deed::Read, path)?;
         let file = match open_at(&located, FollowSymlinks::Yes) {
             Ok(file) => file,
             // Links that leave the root by an absolute path, perhaps into this or another root.
@@ -98,13 +98,13 @@ impl FileView {
             }
             Err(error) => return Err(FileError::io(path, &error)),
         };
-        self.judged(Access::Read, path, file)
+        self.judged(Deed::Read, path, file)
     }
 
     /// Judges an opened handle.
     pub(super) fn judged(
         &mut self,
-        access: Access,
+        deed: Deed,
         path: &Path,
         file: File,
     ) -> Result<Opened, FileError> {
@@ -116,8 +116,8 @@ impl FileView {
                 format!("'{}' does not exist.", path.display()),
             ));
         }
-        self.judge_opened(access, path, &real, Some(&stat))?;
-        self.used(access, path, &real);
+        self.judge_opened(deed, path, &real, Some(&stat))?;
+        self.used(deed.access(), path, &real);
         Ok(Opened { file, stat, real })
     }
 

@@ -13,7 +13,7 @@ use super::error::{Code, FileError};
 use super::open::open_at;
 use super::real_path::real_path;
 use super::view::{FileView, Located};
-use crate::policy::Access;
+use crate::policy::{Access, Deed};
 
 /// Bytes written between two looks at the deadline.
 const STEP: usize = 1 << 20;
@@ -27,6 +27,16 @@ pub enum Condition {
     Absent,
     /// Holding exactly these bytes.
     Matches(u128),
+}
+
+impl Condition {
+    /// What a target that must be so is about to go through. One that may be absent is made, unless something is found.
+    fn deed(self) -> Deed {
+        match self {
+            Self::Any | Self::Absent => Deed::Create,
+            Self::Matches(_) => Deed::Change,
+        }
+    }
 }
 
 /// What was done.
@@ -61,10 +71,11 @@ impl FileView {
         data: &[u8],
     ) -> Result<Replaced, FileError> {
         let path = self.absolute(text)?;
-        let located = self.locate(Access::Write, &path)?;
+        let deed = condition.deed();
+        let located = self.locate(deed, &path)?;
         let located = self.resolve_links(located)?;
-        self.judge_opened(Access::Write, &path, &located.path, None)?;
-        let mut target = self.target(&path, &located)?;
+        self.judge_opened(deed, &path, &located.path, None)?;
+        let mut target = self.target(deed, &path, &located)?;
         let old = self.old(&path, &target, condition)?;
         let temporary = self.write_temporary(&path, &target.dir, old.as_ref(), data)?;
         // Two edits of one file look and rename one after the other, so that the second sees the first.
@@ -86,7 +97,7 @@ impl FileView {
     }
 
     /// Opens the target's directory, making it where it is missing, and judges the target by the directory's handle.
-    fn target(&self, path: &Path, located: &Located) -> Result<Target, FileError> {
+    fn target(&self, deed: Deed, path: &Path, located: &Located) -> Result<Target, FileError> {
         let name = match (located.below.file_name(), located.below.as_os_str() == ".") {
             (Some(name), false) => name.to_owned(),
             _ => return Err(FileError::is_directory(path)),
@@ -96,7 +107,7 @@ impl FileView {
         let real = real_path(&dir)
             .map_err(|error| FileError::io(path, &error))?
             .join(&name);
-        self.judge_opened(Access::Write, path, &real, None)?;
+        self.judge_opened(deed, path, &real, None)?;
         Ok(Target {
             dir,
             name,
@@ -120,7 +131,7 @@ impl FileView {
                 Ok(next) => next,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     let real = real_path(&dir).map_err(failed)?.join(name);
-                    self.judge_way(Access::Write, path, &real)?;
+                    self.judge_way(Deed::Create, path, &real)?;
                     dir.create_dir(name).map_err(failed)?;
                     made.made
                         .push((dir.try_clone().map_err(failed)?, name.to_owned()));
@@ -151,7 +162,12 @@ impl FileView {
             Err(error) => return Err(FileError::io(path, &error)),
         };
         let stat = rustix::fs::fstat(&file).map_err(|error| FileError::io(path, &error.into()))?;
-        self.judge_opened(Access::Write, path, &target.real, Some(&stat))?;
+        let deed = match condition {
+            // Refused below, by its own name.
+            Condition::Absent => Deed::Create,
+            Condition::Any | Condition::Matches(_) => Deed::Change,
+        };
+        self.judge_opened(deed, path, &target.real, Some(&stat))?;
         let metadata = file
             .metadata()
             .map_err(|error| FileError::io(path, &error))?;

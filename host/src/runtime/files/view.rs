@@ -11,7 +11,7 @@ use super::error::{Code, FileError};
 use super::ledger::ReadLedger;
 use super::roots::RootDirs;
 use crate::model::{FileUse, RuleSource};
-use crate::policy::{Access, FileGrant, Refusal, RequestRefusal, fold};
+use crate::policy::{Access, Deed, FileGrant, Refusal, RequestRefusal, fold};
 
 /// The most touched files that are kept as evidence of a call.
 const MAX_USES: usize = 1_000;
@@ -104,6 +104,13 @@ impl FileView {
             .is_some_and(|judge| judge.grant.access() == Access::Write)
     }
 
+    /// Whether it is a writing view in which what exists stays as it is.
+    pub(super) fn creates_only(&self) -> bool {
+        self.judge
+            .as_ref()
+            .is_some_and(|judge| judge.grant.creates_only())
+    }
+
     pub(super) fn judge(&self) -> Result<&Judge, FileError> {
         self.judge
             .as_ref()
@@ -132,10 +139,10 @@ impl FileView {
     }
 
     /// Where to try an absolute path.
-    pub(super) fn locate(&self, access: Access, path: &Path) -> Result<Located, FileError> {
+    pub(super) fn locate(&self, deed: Deed, path: &Path) -> Result<Located, FileError> {
         let grant = self.grant()?;
         let root = grant
-            .judge_request(access, path)
+            .judge_request(deed, path)
             .map_err(|refusal| FileError::refused(path, &refusal))?;
         self.located(root, path)
     }
@@ -179,22 +186,17 @@ impl FileView {
     /// Judges what was opened, by its real path and its identity.
     pub(super) fn judge_opened(
         &self,
-        access: Access,
+        deed: Deed,
         asked: &Path,
         real: &Path,
         stat: Option<&Stat>,
     ) -> Result<(), FileError> {
-        self.judge()?.opened(access, asked, real, stat)
+        self.judge()?.opened(deed, asked, real, stat)
     }
 
     /// Judges a directory on the way to what the call names.
-    pub(super) fn judge_way(
-        &self,
-        access: Access,
-        asked: &Path,
-        real: &Path,
-    ) -> Result<(), FileError> {
-        let judged = self.grant()?.judge_way(access, real);
+    pub(super) fn judge_way(&self, deed: Deed, asked: &Path, real: &Path) -> Result<(), FileError> {
+        let judged = self.grant()?.judge_way(deed, real);
         judged.map_err(|refusal| FileError::refused(asked, &refusal))
     }
 
@@ -239,15 +241,15 @@ impl Judge {
     /// Judges what was opened, by its real path and its identity.
     pub(super) fn opened(
         &self,
-        access: Access,
+        deed: Deed,
         asked: &Path,
         real: &Path,
         stat: Option<&Stat>,
     ) -> Result<(), FileError> {
         self.grant
-            .judge_opened(access, real)
+            .judge_opened(deed, real)
             .map_err(|refusal| FileError::refused(asked, &refusal))?;
-        match stat.and_then(|stat| self.denied_as(access, stat)) {
+        match stat.and_then(|stat| self.denied_as(deed.access(), stat)) {
             Some(rule) => {
                 let refusal = RequestRefusal::Guard(Refusal::Rules(vec![rule.clone()]));
                 Err(FileError::refused(asked, &refusal))

@@ -1,0 +1,274 @@
+//! `toolgate config show`
+
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::json;
+use toolgate::config::{Config, Loaded, Source, Sourced};
+use toolgate::policy::{Decision, Rule};
+
+use super::args::Cli;
+use super::exit::Exit;
+use super::{render, setup};
+
+/// One line of what is set: the key, its value, and where it comes from.
+#[derive(Debug, Serialize)]
+pub(crate) struct Row {
+    pub(crate) setting: String,
+    pub(crate) value: String,
+    pub(crate) source: String,
+}
+
+pub(crate) fn run(cli: &Cli) -> anyhow::Result<Exit> {
+    let loaded = setup::load(&cli.setup)?;
+    if cli.setup.json {
+        return render::json(&whole(&loaded));
+    }
+    let rows = rows(&loaded.config);
+    if rows.is_empty() {
+        render::out("Nothing is set: everything has its default.\n");
+    } else {
+        show(&rows);
+    }
+    for file in &loaded.in_force {
+        render::out(&format!("read: {} ({})", file.file.display(), file.layer));
+    }
+    for file in &loaded.not_in_force {
+        render::out(&setup::not_in_force(&cli.setup, file));
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints rows as a table.
+pub(crate) fn show(rows: &[Row]) {
+    let mut table = render::table(&["SETTING", "VALUE", "FROM"]);
+    for row in rows {
+        table.add_row([&row.setting, &row.value, &row.source]);
+    }
+    render::out(&table.to_string());
+}
+
+/// Everything that a configuration sets: single settings, then rules by effect, then hooks in the order in which they run.
+pub(crate) fn rows(config: &Config) -> Vec<Row> {
+    let mut rows = Vec::new();
+    permissions(config, &mut rows);
+    places(config, &mut rows);
+    bounds(config, &mut rows);
+    for rule in by_effect(&config.rules) {
+        rows.push(Row {
+            setting: rule.effect.to_string(),
+            value: rule_text(rule),
+            source: rule_place(rule),
+        });
+    }
+    for hook in &config.hooks {
+        let of = match hook.tools.as_slice() {
+            [] => String::new(),
+            tools => format!(" for {}", tools.join(", ")),
+        };
+        rows.push(row(
+            &format!("hook {}", hook.event),
+            format!("{}{of} ({} ms)", hook.run.words(), hook.timeout_ms),
+            &hook.source,
+        ));
+    }
+    rows
+}
+
+fn permissions(config: &Config, rows: &mut Vec<Row>) {
+    let approval = &config.approval;
+    one(rows, "permissions.mode", &config.mode, ToString::to_string);
+    one(
+        rows,
+        "permissions.ceiling",
+        &config.ceiling,
+        ToString::to_string,
+    );
+    one(rows, "approval.exempt_at_or_below", &config.exempt, word);
+    one(
+        rows,
+        "approval.approvers",
+        &approval.approvers,
+        |approvers| match approvers.as_slice() {
+            [] => "nobody".to_owned(),
+            several => several
+                .iter()
+                .map(|kind| kind.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        },
+    );
+    one(rows, "approval.program", &approval.program, |words| {
+        words.join(" ")
+    });
+    let timeout = &approval.program_timeout_ms;
+    one(
+        rows,
+        "approval.program_timeout_ms",
+        timeout,
+        ToString::to_string,
+    );
+    one(rows, "schema.mode", &config.schema, word);
+    for (tool, mode) in &config.schema_of {
+        rows.push(row(
+            &format!("schema.tools.{tool}"),
+            word(&mode.value),
+            &mode.source,
+        ));
+    }
+    for (tool, subject) in &config.subjects {
+        let value = format!("{} in '{}'", subject.value.kind, subject.value.field);
+        rows.push(row(&format!("subjects.{tool}"), value, &subject.source));
+    }
+}
+
+fn places(config: &Config, rows: &mut Vec<Row>) {
+    one(rows, "journal.file", &config.journal, |path| {
+        path.display().to_string()
+    });
+    for (setting, paths) in [
+        ("files.read", &config.read),
+        ("files.write", &config.write),
+        ("components.files", &config.components),
+    ] {
+        rows.extend(
+            paths
+                .iter()
+                .map(|path| row(setting, leads(&path.value), &path.source)),
+        );
+    }
+    for (setting, names) in [
+        ("components.without", &config.without),
+        ("components.trusted", &config.trusted),
+    ] {
+        rows.extend(
+            names
+                .iter()
+                .map(|name| row(setting, name.value.clone(), &name.source)),
+        );
+    }
+}
+
+fn bounds(config: &Config, rows: &mut Vec<Row>) {
+    let all = std::iter::once(("limits".to_owned(), &config.limits));
+    let tools = config.limits_of.iter();
+    let tools = tools.map(|(tool, limits)| (format!("limits.tools.{tool}"), limits));
+    for (table, limits) in all.chain(tools) {
+        for (key, setting) in [
+            ("timeout_ms", &limits.timeout_ms),
+            ("fuel", &limits.fuel),
+            ("memory_mib", &limits.memory_mib),
+        ] {
+            one(
+                rows,
+                &format!("{table}.{key}"),
+                setting,
+                ToString::to_string,
+            );
+        }
+    }
+}
+
+fn row(setting: &str, value: String, source: &Source) -> Row {
+    Row {
+        setting: setting.to_owned(),
+        value,
+        source: source.to_string(),
+    }
+}
+
+fn one<T>(
+    rows: &mut Vec<Row>,
+    setting: &str,
+    value: &Option<Sourced<T>>,
+    text: impl FnOnce(&T) -> String,
+) {
+    if let Some(Sourced { value, source }) = value {
+        rows.push(row(setting, text(value), source));
+    }
+}
+
+/// The word that a setting is written with.
+fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(other) => other.to_string(),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A path, and where it leads if that is elsewhere.
+fn leads(path: &Path) -> String {
+    match path.canonicalize() {
+        Ok(real) if real != path => format!("{} (that is {})", path.display(), real.display()),
+        Ok(_) => path.display().to_string(),
+        Err(error) => format!("{} ({error})", path.display()),
+    }
+}
+
+fn by_effect(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
+    [Decision::Deny, Decision::Ask, Decision::Allow]
+        .into_iter()
+        .flat_map(|effect| rules.iter().filter(move |rule| rule.effect == effect))
+}
+
+fn rule_text(rule: &Rule) -> String {
+    let examples = &rule.examples;
+    let said = [
+        ("allows", &examples.allows),
+        ("asks", &examples.asks),
+        ("denies", &examples.denies),
+    ];
+    let said = said.into_iter().filter(|(_, texts)| !texts.is_empty());
+    said.fold(rule.source.rule.clone(), |text, (verb, texts)| {
+        format!("{text}, {verb} {}", texts.join(" | "))
+    })
+}
+
+fn rule_place(rule: &Rule) -> String {
+    match rule.source.line {
+        0 => rule.source.file.display().to_string(),
+        line => format!("{}:{line}", rule.source.file.display()),
+    }
+}
+
+/// The same for programs.
+fn whole(loaded: &Loaded) -> serde_json::Value {
+    let config = &loaded.config;
+    let rules: Vec<_> = by_effect(&config.rules)
+        .map(|rule| {
+            json!({
+                "effect": rule.effect,
+                "rule": rule.source.rule,
+                "allows": rule.examples.allows,
+                "asks": rule.examples.asks,
+                "denies": rule.examples.denies,
+                "file": rule.source.file,
+                "line": rule.source.line,
+            })
+        })
+        .collect();
+    json!({
+        "permissions": {"mode": config.mode, "ceiling": config.ceiling},
+        "approval": {
+            "exempt_at_or_below": config.exempt,
+            "approvers": config.approval.approvers,
+            "program": config.approval.program,
+            "program_timeout_ms": config.approval.program_timeout_ms,
+        },
+        "files": {"read": config.read, "write": config.write},
+        "schema": {"mode": config.schema, "tools": config.schema_of},
+        "subjects": config.subjects,
+        "limits": {"all": config.limits, "tools": config.limits_of},
+        "components": {
+            "files": config.components,
+            "without": config.without,
+            "trusted": config.trusted,
+        },
+        "journal": {"file": config.journal},
+        "rules": rules,
+        "hooks": config.hooks,
+        "in_force": loaded.in_force,
+        "not_in_force": loaded.not_in_force,
+    })
+}

@@ -1,0 +1,175 @@
+//! `toolgate trust`
+
+use std::fs::OpenOptions;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde_json::json;
+use toolgate::config::{NotInForce, Preview, TrustStore, WorkspaceFile};
+use toolgate::model::visible;
+
+use super::args::{Cli, TrustArgs};
+use super::exit::Exit;
+use super::{config_show, render, setup};
+
+pub(crate) fn run(cli: &Cli, arguments: &TrustArgs) -> anyhow::Result<Exit> {
+    let store = TrustStore::open(&setup::state_dir(&cli.setup)?)?;
+    match &arguments.forget {
+        Some(file) => forget(store, file),
+        None if arguments.list => list(cli, &store),
+        None => trust(cli, store, arguments.yes),
+    }
+}
+
+/// A file that could be trusted, with what it would set.
+struct Candidate {
+    file: WorkspaceFile,
+    state: NotInForce,
+    preview: Preview,
+}
+
+/// Shows each file that is not in force, and asks for it. What is shown, what is judged and what is trusted are the same
+/// bytes.
+fn trust(cli: &Cli, mut store: TrustStore, yes: bool) -> anyhow::Result<Exit> {
+    let files = setup::layers(&cli.setup)?.workspace_files()?;
+    let mut exit = Exit::Done;
+    let mut candidates = Vec::new();
+    if files.is_empty() {
+        let workspace = cli.setup.workspace.display();
+        render::note(&format!("'{workspace}' has no configuration to trust"));
+    }
+    for file in files {
+        match file.standing(&store)? {
+            None => render::note(&format!("{} is trusted as it is", file.file.display())),
+            Some(state) if state.why.can_be_trusted() => candidates.push(Candidate {
+                preview: file.preview()?,
+                file,
+                state,
+            }),
+            Some(state) => {
+                render::note(&format!("{state}; it cannot be trusted"));
+                exit = Exit::Usage;
+            }
+        }
+    }
+    if cli.setup.json {
+        let all: Vec<_> = candidates.iter().map(described).collect();
+        render::json(&all)?;
+    }
+    for candidate in &candidates {
+        if !cli.setup.json {
+            show(candidate);
+        }
+        let file = &candidate.file.file;
+        if yes || ask(file)? {
+            store.trust(&candidate.file, &candidate.preview)?;
+            render::note(&format!("{} is trusted", file.display()));
+        } else {
+            render::note(&format!("{} is not trusted", file.display()));
+            exit = Exit::Denied;
+        }
+    }
+    Ok(exit)
+}
+
+fn described(candidate: &Candidate) -> serde_json::Value {
+    let named = candidate.preview.named();
+    let named: Vec<_> = named
+        .map(|(path, now)| json!({"path": path, "now": now}))
+        .collect();
+    json!({
+        "file": candidate.file.file,
+        "layer": candidate.file.layer,
+        "sha256": candidate.file.digest(),
+        "why": candidate.state.why,
+        "would_set": config_show::rows(&candidate.preview.config),
+        "bound_to": named,
+    })
+}
+
+fn show(candidate: &Candidate) {
+    let Candidate { state, preview, .. } = candidate;
+    render::out(&state.to_string());
+    match config_show::rows(&preview.config).as_slice() {
+        [] => render::out("It would set nothing."),
+        rows => {
+            render::out("It would set:");
+            config_show::show(rows);
+        }
+    }
+    let mut named = preview.named().peekable();
+    if named.peek().is_some() {
+        render::out(
+            "Trust is bound to its bytes and to these; what a program loads on its own is not bound:",
+        );
+    }
+    for (path, now) in named {
+        render::out(&format!("  {} ({now})", path.display()));
+    }
+}
+
+/// Asks at the controlling terminal, whatever stdin is: only `y` and `yes` are a yes.
+fn ask(file: &Path) -> anyhow::Result<bool> {
+    let mut terminal = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/tty")
+        .context("there is no terminal to ask at; --yes trusts what is shown without asking")?;
+    // What was typed before the question is no answer to it.
+    rustix::termios::tcflush(&terminal, rustix::termios::QueueSelector::IFlush)?;
+    let name = file.display().to_string();
+    write!(
+        terminal,
+        "Trust {}? [y/N] ",
+        visible(&name).replace('\n', "\\n")
+    )?;
+    terminal.flush()?;
+    let mut line = String::new();
+    BufReader::new(terminal).read_line(&mut line)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn list(cli: &Cli, store: &TrustStore) -> anyhow::Result<Exit> {
+    if cli.setup.json {
+        let files: Vec<_> = store
+            .files()
+            .map(|(file, trusted)| json!({"file": file, "trusted": trusted}))
+            .collect();
+        return render::json(&files);
+    }
+    let mut table = render::table(&["FILE", "TRUSTED ON", "SHA-256"]);
+    for (file, trusted) in store.files() {
+        let day = trusted
+            .trusted_at
+            .strftime("%Y-%m-%d %H:%M UTC")
+            .to_string();
+        table.add_row([&file.display().to_string(), &day, &trusted.sha256]);
+    }
+    render::out(&table.to_string());
+    Ok(Exit::Done)
+}
+
+/// A file is kept under its real folder's path, and may be gone itself.
+fn forget(mut store: TrustStore, file: &Path) -> anyhow::Result<Exit> {
+    let real = || {
+        let folder = match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            Some(_) | None => Path::new("."),
+        };
+        Some(folder.canonicalize().ok()?.join(file.file_name()?))
+    };
+    let absolute = std::path::absolute(file).ok();
+    let names: Vec<PathBuf> = [real(), absolute].into_iter().flatten().collect();
+    for name in &names {
+        if store.forget(name)? {
+            render::note(&format!("{} is trusted no longer", name.display()));
+            return Ok(Exit::Done);
+        }
+    }
+    render::note(&format!(
+        "'{}' was not trusted; 'toolgate trust --list' shows what is",
+        file.display()
+    ));
+    Ok(Exit::Usage)
+}

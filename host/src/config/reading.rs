@@ -1,0 +1,120 @@
+//! One file on its way to settings: positions to lines, values to sourced values, relative paths to whole ones.
+
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+
+use super::ConfigError;
+use super::source::{Layer, Source, Sourced};
+
+/// See the module.
+pub(super) struct Reading<'a> {
+    layer: Layer,
+    path: &'a Path,
+    /// Where each line begins, but for the first.
+    breaks: Vec<usize>,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(layer: Layer, path: &'a Path, text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Self {
+            layer,
+            path,
+            breaks: ends.map(|(at, _)| at + 1).collect(),
+        }
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &'a Path {
+        self.path
+    }
+
+    /// Line of a position, from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        1 + self.breaks.partition_point(|begin| *begin <= at)
+    }
+
+    pub(super) fn source(&self, at: usize) -> Source {
+        Source {
+            layer: self.layer,
+            file: self.path.to_owned(),
+            line: self.line(at),
+        }
+    }
+
+    pub(super) fn sourced<T>(&self, value: Spanned<T>) -> Sourced<T> {
+        let source = self.source(value.span().start);
+        Sourced {
+            value: value.into_inner(),
+            source,
+        }
+    }
+
+    /// A path of the file, which stands on the file's folder.
+    pub(super) fn placed(&self, path: Spanned<PathBuf>) -> Sourced<PathBuf> {
+        let mut path = self.sourced(path);
+        path.value = self.folder().join(&path.value);
+        path
+    }
+
+    /// A command of the file, whose program stands on the file's folder where it has a slash in its name.
+    pub(super) fn command(
+        &self,
+        command: Spanned<Vec<String>>,
+    ) -> Result<Sourced<Vec<String>>, ConfigError> {
+        let at = command.span().start;
+        let mut command = self.sourced(command);
+        let Some(program) = command.value.first_mut() else {
+            return Err(self.wrong(at, "the command is empty: name a program"));
+        };
+        if program.contains('/') {
+            *program = match self.folder().join(&*program).into_os_string().into_string() {
+                Ok(placed) => placed,
+                Err(folder) => {
+                    let what = format!(
+                        "the program's path '{}' is not UTF-8: name it by a path without this folder",
+                        folder.display()
+                    );
+                    return Err(self.wrong(at, what));
+                }
+            };
+        }
+        Ok(command)
+    }
+
+    /// Something that is wrong at a position.
+    pub(super) fn wrong(&self, at: usize, what: impl Into<String>) -> ConfigError {
+        ConfigError {
+            file: self.path.to_owned(),
+            line: self.line(at),
+            what: what.into(),
+        }
+    }
+
+    /// What the TOML reader says.
+    pub(super) fn malformed(&self, error: &toml::de::Error) -> ConfigError {
+        ConfigError {
+            file: self.path.to_owned(),
+            line: error.span().map_or(0, |span| self.line(span.start)),
+            what: error.message().to_owned(),
+        }
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_have_lines() {
+        let reading = Reading::new(Layer::User, Path::new("f"), "a\nbc\n\nd");
+        let lines: Vec<usize> = (0..7).map(|at| reading.line(at)).collect();
+        assert_eq!(lines, [1, 1, 2, 2, 2, 3, 4]);
+        assert_eq!(Reading::new(Layer::User, Path::new("f"), "").line(0), 1);
+    }
+}

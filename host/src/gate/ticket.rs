@@ -1,0 +1,141 @@
+//! What an answer is bound to: the ticket of one execution, and the standing rule that "always" stands for.
+
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::g04_permission::Permitted;
+use super::ports::{Remembered, Standing};
+use crate::model::{Subject, SubjectKind, ToolName, hex, mixes_scripts};
+use crate::policy::{Basis, CommandLine, Policy, exact_rule};
+
+/// SHA-256 over everything that was decided about: another tool, input, subject, grant or policy is another ticket, and
+/// so is another content of a file that "always" would be bound to.
+pub(super) fn ticket(
+    policy: &Policy,
+    call: &Permitted,
+    grants: &[String],
+    standing: Option<&Standing>,
+) -> String {
+    let tool = call.call().tool();
+    let whole = serde_json::json!([
+        tool.name(),
+        tool.digest(),
+        canonical(&Value::Object(call.call().input().as_ref().clone())),
+        call.subjects(),
+        grants,
+        policy.version(),
+        standing,
+    ]);
+    hex(&Sha256::digest(whole.to_string().as_bytes()))
+}
+
+/// The same value with the keys of every object in order.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut keys: Vec<&String> = object.keys().collect();
+            keys.sort_unstable();
+            let sorted: Map<String, Value> = keys
+                .into_iter()
+                .filter_map(|key| Some((key.clone(), canonical(object.get(key)?))))
+                .collect();
+            Value::Object(sorted)
+        }
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
+            plain.clone()
+        }
+    }
+}
+
+/// What "always" would stand for: the exact rule of the call's one subject. There is none where an allow rule would not
+/// be enough (an ask rule, a hook, a file that programs run), and none for a command that runs another one.
+pub(super) fn standing(
+    remembered: &dyn Remembered,
+    policy: &Policy,
+    call: &Permitted,
+) -> Option<Standing> {
+    let allow_is_enough = match &call.verdict().basis {
+        Basis::ReadOnly | Basis::Mode { .. } => true,
+        Basis::Rules
+        | Basis::AcceptEdits
+        | Basis::Verified
+        | Basis::Bypass
+        | Basis::Unclear { .. }
+        | Basis::RunsCode { .. }
+        | Basis::Denial => false,
+    };
+    let [subject] = call.subjects() else {
+        return None;
+    };
+    if !allow_is_enough {
+        return None;
+    }
+    let tool = call.call().tool();
+    let mut files = Vec::new();
+    if subject.kind == SubjectKind::Command {
+        let line = CommandLine::analyse(&subject.value);
+        if line.wraps() {
+            return None;
+        }
+        let workspace = policy.roots().workspace();
+        files = line
+            .commands()?
+            .iter()
+            .flat_map(|command| command.words())
+            .filter(|word| !word.starts_with('-'))
+            .map(|word| policy.roots().absolute(word))
+            .filter(|path| path.starts_with(workspace) && path != workspace)
+            .collect();
+        files.sort();
+        files.dedup();
+    }
+    Some(Standing {
+        tool: tool.name().clone(),
+        component: tool.digest().to_owned(),
+        rule: exact_rule(tool.name(), &absolute(policy, subject))?,
+        files: remembered.bind(files).ok()?,
+    })
+}
+
+/// The rule that would allow a call with these subjects: its exact one, or the tool's name for a call without a subject.
+/// There is none for what only a wider rule could cover.
+pub(super) fn allow_rule(policy: &Policy, tool: &ToolName, subjects: &[Subject]) -> Option<String> {
+    match subjects {
+        [] => Some(tool.to_string()),
+        [subject] => exact_rule(tool, &absolute(policy, subject)),
+        _ => None,
+    }
+}
+
+/// The subject as the rules see it: a path on its root, so that its rule means the same in every workspace.
+fn absolute(policy: &Policy, subject: &Subject) -> Subject {
+    let value = match subject.kind {
+        SubjectKind::Path => {
+            let path = policy.roots().absolute(&subject.value);
+            path.to_string_lossy().into_owned()
+        }
+        SubjectKind::Command | SubjectKind::Url => subject.value.clone(),
+    };
+    Subject {
+        kind: subject.kind,
+        value,
+    }
+}
+
+/// What a person should look at twice.
+pub(super) fn warnings(subjects: &[Subject]) -> Vec<String> {
+    let mixed = subjects
+        .iter()
+        .flat_map(|subject| {
+            subject
+                .value
+                .split(|c: char| c.is_whitespace() || matches!(c, '/' | '.' | ':'))
+        })
+        .filter(|word| mixes_scripts(word));
+    let mut warnings: Vec<String> = mixed
+        .map(|word| format!("the word '{word}' mixes letters of several scripts"))
+        .collect();
+    warnings.dedup();
+    warnings
+}

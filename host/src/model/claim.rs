@@ -1,0 +1,68 @@
+//! Claims and evidence: what a tool says of itself, and what the sandbox can be asked to give it.
+
+use serde::Serialize;
+
+use super::SideEffect;
+
+/// What a tool says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Claim {
+    /// The claimed level.
+    pub level: SideEffect,
+    /// May overwrite or delete.
+    pub destructive: bool,
+    /// Twice is once.
+    pub idempotent: bool,
+    /// Reaches what nobody here owns.
+    pub open_world: bool,
+    /// Calls must not overlap.
+    pub exclusive: bool,
+}
+
+impl Default for Claim {
+    /// The claim of a tool that says nothing of itself: mutating, destructive, not idempotent, open-world, exclusive.
+    fn default() -> Self {
+        Self {
+            level: SideEffect::Mutating,
+            destructive: true,
+            idempotent: false,
+            open_world: true,
+            exclusive: true,
+        }
+    }
+}
+
+/// What the sandbox can be asked to give beyond reading, whatever the claim says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// Asks to write files.
+    pub writes_files: bool,
+    /// Asks for requests to the network.
+    pub network: bool,
+    /// Asks for commands.
+    pub shell: bool,
+    /// Asks for a store of its own.
+    pub store: bool,
+}
+
+impl Evidence {
+    /// What is asked for that changes something, in words.
+    pub(super) fn powers(&self) -> Vec<&'static str> {
+        let files = self.writes_files.then_some("writing files");
+        files
+            .into_iter()
+            .chain(self.powers_beside_files())
+            .collect()
+    }
+
+    /// The same without files: where no view says what may be changed.
+    pub(super) fn powers_beside_files(&self) -> Vec<&'static str> {
+        let reaches = [
+            (self.network, "the network"),
+            (self.shell, "the shell"),
+            (self.store, "its store"),
+        ];
+        let asked = reaches.iter().filter(|(asked, _)| *asked);
+        asked.map(|(_, what)| *what).collect()
+    }
+}
