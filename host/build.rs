@@ -1,10 +1,12 @@
-//! Compiles the built-in tools ahead of time, with the settings that the engine runs with.
+//! Compiles the built-in tools ahead of time, with the settings that the engine runs with, and builds the shell's launcher.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+#[path = "build/launcher.rs"]
+mod launcher;
 #[path = "src/runtime/tuning.rs"]
 mod tuning;
 
@@ -12,6 +14,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src/runtime/tuning.rs");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
+    let package = std::env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?;
+    let workspace = Path::new(&package)
+        .parent()
+        .ok_or("there is no workspace")?;
+    launcher::build(workspace)?;
     let engine = wasmtime::Engine::new(&tuning::config())?;
     let mut constants = String::from("const BUILT_IN: &[BuiltIn] = &[\n");
     for tool in toolgate_builtin::COMPONENTS {

@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("policy", &["model"]),
-    ("config", &["model", "policy"]),
+    ("program", &[]),
+    ("state", &[]),
+    ("config", &["model", "policy", "program", "state"]),
     ("gate", &["model", "policy"]),
     ("policy_test", &["model", "policy", "gate"]),
     ("suggest", &["model", "policy"]),
     ("runtime", &["model", "policy"]),
     ("provider", &["model", "gate", "runtime", "policy"]),
-    ("program", &[]),
+    ("shell", &["model"]),
     ("approval", &["model", "gate", "program"]),
     ("hooks", &["model", "gate", "program", "runtime"]),
     ("journal", &["model", "gate"]),
@@ -22,14 +24,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "error",
         &[
-            "approval", "config", "gate", "journal", "model", "policy", "runtime",
+            "approval", "config", "gate", "journal", "model", "policy", "runtime", "state",
         ],
     ),
     (
         "host",
         &[
             "approval", "config", "error", "gate", "hooks", "journal", "model", "policy",
-            "provider", "runtime", "spill",
+            "provider", "runtime", "spill", "state",
         ],
     ),
     ("lib", &[]),

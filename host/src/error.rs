@@ -8,6 +8,7 @@ use crate::gate::RegistrationError;
 use crate::journal::JournalError;
 use crate::policy::PolicyError;
 use crate::runtime::{ComponentError, EngineError};
+use crate::state::StateError;
 
 /// Why there is no host.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +72,9 @@ pub enum HostError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The state directory, which anybody else could have written.
+    #[error(transparent)]
+    State(#[from] StateError),
     /// The spill store.
     #[error("the spill store {} cannot be opened: {error}", .path.display())]
     Spill {

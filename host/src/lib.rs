@@ -13,7 +13,9 @@ pub mod policy_test;
 pub mod program;
 pub mod provider;
 pub mod runtime;
+pub mod shell;
 pub mod spill;
+pub mod state;
 pub mod suggest;
 
 pub use config::state_dir;

@@ -1,11 +1,13 @@
 //! Programs of the operator: hooks, approval programs.
 //!
 //! Owns how a program is found, started, fed, read and ended. Guarantees that a run takes no longer than its limit, that
-//! no more than 1 MiB of what it prints is kept, and that nothing which it started in its process group is left running.
+//! no more than 1 MiB of what it prints is kept, that an answer is only taken when nobody can add to it any more, and that
+//! nothing which it started in its process group is left running. A child that leaves the group (`setsid`) lives on.
 //! Never contains what a program's answer means.
 
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -59,6 +61,9 @@ pub enum RunError {
     /// It printed too much.
     #[error("printed more than 1 MiB")]
     TooMuch,
+    /// It ended, and left somebody behind who still holds its stdout: what it printed may not be all it has to say.
+    #[error("ended, but its stdout is still open: a program that it left behind holds it")]
+    Open,
     /// It was ended at its limit.
     #[error("took more than {} ms", .0.as_millis())]
     TooSlow(Duration),
@@ -117,6 +122,7 @@ async fn converse(child: &mut Child, input: Vec<u8>) -> Result<Ran, RunError> {
     let mut stdin = child.stdin.take();
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (mut said, mut complained) = (Vec::new(), Vec::new());
+    let whole = AtomicBool::new(false);
     let status = {
         let feed = async move {
             if let Some(stdin) = &mut stdin {
@@ -127,7 +133,12 @@ async fn converse(child: &mut Child, input: Vec<u8>) -> Result<Ran, RunError> {
             Ok(())
         };
         let talk = async {
-            tokio::try_join!(feed, read(stdout, &mut said), read(stderr, &mut complained))
+            let listen = async {
+                read(stdout, &mut said).await?;
+                whole.store(true, Ordering::Relaxed);
+                Ok(())
+            };
+            tokio::try_join!(feed, listen, read(stderr, &mut complained))
         };
         tokio::pin!(talk);
         tokio::select! {
@@ -136,7 +147,6 @@ async fn converse(child: &mut Child, input: Vec<u8>) -> Result<Ran, RunError> {
                 child.wait().await?
             }
             status = child.wait() => {
-                // What was read until then counts.
                 if let Ok(talked) = tokio::time::timeout(AFTERMATH, talk).await {
                     talked?;
                 }
@@ -144,6 +154,9 @@ async fn converse(child: &mut Child, input: Vec<u8>) -> Result<Ran, RunError> {
             }
         }
     };
+    if !whole.load(Ordering::Relaxed) {
+        return Err(RunError::Open);
+    }
     Ok(Ran {
         status,
         stdout: String::from_utf8_lossy(&said).into_owned(),
@@ -181,7 +194,7 @@ impl Drop for Group {
 }
 
 /// The program's path, as a shell would find it: a file that may be executed.
-fn find(program: &str) -> Option<PathBuf> {
+pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let runs = |path: &PathBuf| {
         path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
     };
@@ -223,7 +236,7 @@ mod tests {
     #[tokio::test]
     async fn a_child_that_is_left_behind_neither_delays_the_answer_nor_lives_on() {
         let begun = Instant::now();
-        let left = shell("echo answer; sleep 3600 & echo $! >&2");
+        let left = shell("echo answer; sleep 3600 >/dev/null & echo $! >&2");
         let ran = left.run(Vec::new(), LIMIT).await.unwrap();
         assert_eq!(ran.stdout, "answer\n");
         assert!(begun.elapsed() < Duration::from_secs(5));
@@ -238,6 +251,15 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         panic!("{id:?} lives on");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_somebody_may_add_to_is_none() {
+        let late = shell("(sleep 3600; echo late) & exit 0");
+        let broken = late.run(Vec::new(), LIMIT).await.unwrap_err();
+        assert!(matches!(broken, RunError::Open), "{broken}");
+        let complains = shell("echo answer; (sleep 3600 >/dev/null) & exit 0");
+        assert!(complains.run(Vec::new(), LIMIT).await.is_ok());
     }
 
     #[tokio::test]

@@ -405,3 +405,74 @@ fn an_input_can_come_from_stdin() {
     assert_exit(&output, 0);
     assert!(stdout(&output).contains("beta"));
 }
+
+#[test]
+fn errors_are_json_where_json_was_asked_for() {
+    let desk = Desk::new();
+    let commands: [&[&str]; 6] = [
+        &["list", "--mode", "foo"],
+        &["list", "--ceiling", "foo"],
+        &["approvals", "show", "zzz"],
+        &["trust", "--forget", "gone.toml"],
+        &["policy", "test", "gone.toml"],
+        &["config", "import", "claude", "gone.json"],
+    ];
+    for command in commands {
+        let output = desk.run(&[command, &["--json"]].concat());
+        assert_exit(&output, 2);
+        let error: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert!(error["error"].is_string(), "{command:?}: {error}");
+        assert_eq!(stderr(&output), "", "{command:?}");
+    }
+}
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let desk = Desk::new();
+    let commands: [&[&str]; 4] = [
+        &["list"],
+        &["config", "schema"],
+        &["call", "Read", READ],
+        &["--help"],
+    ];
+    for command in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args(command)
+            .args(["--no-user-config", "--state"])
+            .arg(&desk.state)
+            .current_dir(&desk.ws)
+            .stdin(Stdio::null())
+            .stdout(fs::File::create("/dev/full").unwrap())
+            .output()
+            .unwrap();
+        assert_exit(&output, 5);
+        assert!(
+            stderr(&output).contains("could not be written"),
+            "{command:?}"
+        );
+    }
+}
+
+#[test]
+fn the_help_of_policy_test_shows_the_format() {
+    let desk = Desk::new();
+    let help = stdout(&desk.run(&["policy", "test", "--help"]));
+    for part in ["[[case]]", "expect", "gate", "Exit codes"] {
+        assert!(help.contains(part), "{help}");
+    }
+    let begin = help.find("    [[case]]").unwrap();
+    let end = help.find("Keys:").unwrap();
+    fs::write(desk.ws.join("cases.toml"), &help[begin..end]).unwrap();
+    let rules = ["--allow", "Write(notes/**)", "--deny", "Read(.env)"];
+    let cases = desk.run(&[&["policy", "test", "cases.toml"], &rules[..]].concat());
+    assert_exit(&cases, 0);
+}
+
+#[test]
+fn no_list_offers_bypass_in_a_file() {
+    let desk = Desk::new();
+    let schema: Value = serde_json::from_str(&stdout(&desk.run(&["config", "schema"]))).unwrap();
+    let modes = schema["$defs"]["FileMode"].to_string();
+    assert!(modes.contains("accept-edits"), "{schema}");
+    assert!(!modes.contains("bypass"), "{modes}");
+}

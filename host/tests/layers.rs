@@ -6,6 +6,9 @@
     reason = "the test starts the program under test, and stops at the first surprise"
 )]
 
+#[path = "layers/runs.rs"]
+mod runs;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -251,6 +254,13 @@ fn config_show_names_every_source() {
     assert_says(&doctor, "user: ");
 }
 
+/// Of all that doctor looks at, this alone is wrong.
+fn assert_fails_alone(rows: &str, what: &str) {
+    let mut failed = rows.lines().filter(|row| row.contains("FAIL"));
+    let first = failed.next().unwrap_or_default();
+    assert!(first.contains(what) && failed.next().is_none(), "{rows}");
+}
+
 #[test]
 fn mistakes_are_said_with_their_line() {
     let desk = Desk::new();
@@ -271,24 +281,64 @@ fn mistakes_are_said_with_their_line() {
             "[subjects.Read]\nkind = \"path\"\nfield = \"file_path\"\n",
             "the tool 'Read' declares a subject of its own",
         ),
+        (
+            "[files]\nread = [\"/nope\"]\n",
+            "toolgate.toml:2: the directory '/nope' cannot be granted",
+        ),
+        (
+            "[components]\n\nfiles = [\"/nope.wasm\"]\n",
+            "toolgate.toml:3: '/nope.wasm': cannot be read",
+        ),
+        (
+            "[[hooks.stop]]\ncomponent = \"/nope.wasm\"\n",
+            "toolgate.toml:1: '/nope.wasm': cannot be read",
+        ),
+        ("[journal]\nfile = \"/\"\n", "toolgate.toml:2: "),
+        (
+            "[permissions]\nmode = \"acceptEdits\"\n",
+            "toolgate.toml:2: 'acceptEdits' is not a mode: it is one of default, accept-edits, plan, dont-ask, auto. Did",
+        ),
+        (
+            "[limits]\nfuel = \"5\"\n",
+            "toolgate.toml:2: invalid type: string \"5\", expected a whole number",
+        ),
+        (
+            "[[hooks.pre_tool_use]]\ncommand = [\"sh\"]\ntools = []\n",
+            "toolgate.toml:3: 'tools' is empty",
+        ),
     ] {
         desk.user(text);
         let output = desk.run(&["list"]);
         assert_exit(&output, 2);
         assert_says(&stderr(&output), message);
+        let doctor = desk.run(&["doctor"]);
+        assert_exit(&doctor, 2);
+        assert_fails_alone(&stdout(&doctor), "configuration");
+        let json = desk.run(&["list", "--json"]);
+        assert_exit(&json, 2);
+        let error: Value = serde_json::from_str(&stdout(&json)).unwrap();
+        assert_says(error["error"].as_str().unwrap(), message);
     }
-    // Case C40, on the command line.
-    desk.user("");
+}
+
+#[test]
+fn c40_a_mistake_on_the_command_line_stops_the_start() {
+    let desk = Desk::new();
     for rule in ["Bash(gh:*", "Bash()"] {
         let output = desk.run(&["list", "--allow", rule]);
         assert_exit(&output, 2);
         assert_says(&stderr(&output), &format!("--allow: the rule '{rule}'"));
     }
+}
+
+#[test]
+fn what_nobody_trusts_stops_no_start_whatever_is_wrong_with_it() {
+    let desk = Desk::new();
     desk.file("toolgate.toml", "");
     desk.file(".toolgate/toolgate.toml", "");
     let output = desk.run(&["list"]);
-    assert_exit(&output, 2);
-    assert_says(&stderr(&output), "is one of two project files");
+    assert_exit(&output, 0);
+    assert_says(&stderr(&output), "it is one of two project files");
 }
 
 #[test]

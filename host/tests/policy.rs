@@ -220,7 +220,7 @@ fn a_policy_that_does_not_is_shown_with_every_rule_that_matched() {
             "decision: expected allow, found ask\n",
             "rule: expected Write(src/**), found ask Write(src/main.rs) (../toolgate.toml:3)\n",
             "decided: ask at the approval gate\n",
-            "because: would ask: asked by rule\n",
+            "because: would ask: asked by the rule ask Write(src/main.rs) (../toolgate.toml:3)\n",
             "matched: allow Write(src/**) (../toolgate.toml:2)\n",
             "FAIL  outside (cases.toml:9)\n",
             "gate: expected schema, found permission\n",

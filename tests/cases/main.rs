@@ -1,4 +1,4 @@
-//! The field cases of the families `file`, `path` and `schema`, each a test that carries its id.
+//! The field cases of the families `approval`, `command`, `file`, `path` and `schema`, each a test that carries its id.
 //!
 //! A case is a plain asynchronous function; `cases!` makes it a test and puts its id into the family's `TESTED`, so a
 //! listed id without a case does not compile, and a case that is not listed is dead code. `registry` counts them all.
@@ -20,6 +20,14 @@ macro_rules! cases {
     };
 }
 
+mod approval_answers;
+mod approval_hooks;
+mod approval_prompt;
+mod approval_trust;
+mod command_host;
+mod command_lists;
+mod command_patterns;
+mod command_words;
 mod file_edit;
 mod file_guards;
 mod file_read;

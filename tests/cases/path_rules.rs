@@ -5,14 +5,14 @@ use toolgate::approval::Fixed;
 use toolgate::model::{DenialReason, Ending, Outcome};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
-use crate::support::{asking, bytes, holds, lacks, link, names, refused};
+use crate::support::{always, asking, bytes, holds, lacks, link, names, refused};
 
 cases! {
     "P01" => p01_a_sibling_with_the_same_prefix_is_outside,
     "P11" => p11_relative_deny_patterns_bind_every_spelling,
     "P12" => p12_deny_rules_ignore_letter_case,
     "P14" => p14_special_characters_in_names_match_allow_rules,
-    "P15" => p15_a_yes_covers_one_call_and_no_pattern,
+    "P15" => p15_an_answer_covers_no_other_path,
     "P34" => p34_a_deny_rule_on_read_binds_the_searching_tools,
     "P36" => p36_git_control_files_are_never_writable,
     "P38" => p38_files_that_run_code_need_a_yes_although_a_rule_allows_them,
@@ -117,12 +117,26 @@ async fn p14_special_characters_in_names_match_allow_rules() {
     assert_eq!(rules, ["Read(**)"], "the rule must be what allows it");
 }
 
-async fn p15_a_yes_covers_one_call_and_no_pattern() {
+async fn p15_an_answer_covers_no_other_path() {
+    // A yes is for one call.
     let (host, asked) = asking(Scratch::new(), Setup::default()).await;
-    let calls = ["/ws/r[ab].txt", "/ws/*.md", "/ws/ra.txt", "/ws/other.md"];
-    for (before, path) in calls.into_iter().enumerate() {
+    for before in 0..2 {
+        host.done("Write", write("/ws/r[ab].txt")).await;
+        assert_eq!(asked.count(), before + 1, "it ran on an earlier yes");
+    }
+    // "Always" is for the exact path.
+    let (host, asked) = always(Scratch::new()).await;
+    for (path, is_asked) in [
+        ("/ws/r[ab].txt", true),
+        ("/ws/r[ab].txt", false),
+        ("/ws/ra.txt", true),
+        ("/ws/*.md", true),
+        ("/ws/*.md", false),
+        ("/ws/other.md", true),
+    ] {
+        let before = asked.count();
         host.done("Write", write(path)).await;
-        assert_eq!(asked.count(), before + 1, "{path} ran on an earlier yes");
+        assert_eq!(asked.count() - before, usize::from(is_asked), "{path}");
     }
     assert_eq!(
         names(&host.scratch.ws),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use serde_json::Value;
-use toolgate::approval::Fixed;
+use toolgate::approval::{FileSight, Fixed};
 use toolgate::gate::{
     Chain, ChainParts, Cleared, HOOK_TIMEOUT, Provider, ProviderEnd, ProviderReport, Registration,
     RegistrationError, Registry,
@@ -100,6 +100,7 @@ impl SchemaHost {
             post_hooks: Vec::new(),
             event_hooks: Vec::new(),
             remembered: None,
+            sight: Arc::new(FileSight),
             hook_timeout: HOOK_TIMEOUT,
             approver: Arc::new(Fixed::nobody()),
             spill: Arc::new(FileSpill::open(&scratch.state).expect("a spill store")),

@@ -9,34 +9,55 @@ use std::thread;
 use async_trait::async_trait;
 use serde_json::Value;
 use toolgate::gate::{Answer, ApprovalRequest, Approver};
-use toolgate::model::{Ending, Outcome};
+use toolgate::model::{Denial, Ending, Outcome};
 use toolgate_tests::{Scratch, Setup, TestHost};
+
+use crate::command_host::with_bash;
 
 /// Says yes to everything, and remembers what it was asked.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked(Arc<Mutex<Vec<ApprovalRequest>>>);
+pub(crate) struct Asked {
+    requests: Arc<Mutex<Vec<ApprovalRequest>>>,
+    always: bool,
+}
 
 impl Asked {
+    /// The same, with "always" as the answer.
+    pub(crate) fn always() -> Self {
+        Self {
+            always: true,
+            ..Self::default()
+        }
+    }
+
+    /// All questions so far.
+    pub(crate) fn requests(&self) -> Vec<ApprovalRequest> {
+        let requests = self.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The reasons of all questions so far.
     pub(crate) fn reasons(&self) -> Vec<String> {
-        let asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.iter().map(|request| request.reason.clone()).collect()
+        let requests = self.requests();
+        requests.into_iter().map(|request| request.reason).collect()
     }
 
     /// How many questions there were.
     pub(crate) fn count(&self) -> usize {
-        self.reasons().len()
+        self.requests().len()
     }
 }
 
 #[async_trait]
 impl Approver for Asked {
     async fn ask(&self, request: &ApprovalRequest) -> Answer {
-        let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.push(request.clone());
+        let requests = self.requests.lock();
+        requests
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(request.clone());
         Answer::Approved {
             by: "the test".to_owned(),
-            always: false,
+            always: self.always,
         }
     }
 }
@@ -46,6 +67,24 @@ pub(crate) async fn asking(scratch: Scratch, setup: Setup) -> (TestHost, Asked) 
     let asked = Asked::default();
     let host = TestHost::with(scratch, setup, |builder| builder.approver(asked.clone())).await;
     (host, asked)
+}
+
+/// A host with `Bash` whose approver says "always" to everything.
+pub(crate) async fn always(scratch: Scratch) -> (TestHost, Asked) {
+    let asked = Asked::always();
+    let host = TestHost::with(scratch, Setup::default(), |builder| {
+        with_bash(builder).approver(asked.clone())
+    })
+    .await;
+    (host, asked)
+}
+
+/// The denial that ended a call.
+pub(crate) fn denial(outcome: &Outcome) -> &Denial {
+    match &outcome.ending {
+        Ending::Denied(denial) => denial,
+        other => panic!("not denied: {other:?}"),
+    }
 }
 
 /// Asserts that a gate or the file view refused the call, and gives the text.

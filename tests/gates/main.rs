@@ -1,11 +1,14 @@
-//! The gates: hooks of every kind, the order of the chain, panics, and the one record of every call.
+//! The gates: hooks of every kind, the order of the chain, panics, the one record of every call, and
+//! what no order of rules, layers or hooks may change.
 
+mod approval_seen;
 mod command_hooks;
 mod component_hooks;
 mod native;
 mod order;
 mod panics;
 mod post_hooks;
+mod properties;
 mod reach;
 mod records;
 mod rewrites;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
-use toolgate::approval::Fixed;
+use toolgate::approval::{FileSight, Fixed};
 use toolgate::gate::{
     Answer, ApprovalRequest, Approver, Chain, ChainParts, Cleared, HOOK_TIMEOUT, HookEvent,
     HookReply, Journal, PortError, PostHook, PreHook, Provider, ProviderReport, Record,
@@ -264,6 +264,7 @@ fn chain(scratch: &Scratch, journal: &Arc<Memory>) -> Chain {
         post_hooks: Vec::new(),
         event_hooks: Vec::new(),
         remembered: None,
+        sight: Arc::new(FileSight),
         hook_timeout: HOOK_TIMEOUT,
         approver: Arc::new(Fixed::nobody()),
         spill: Arc::new(FileSpill::open(&scratch.state).expect("a spill store")),

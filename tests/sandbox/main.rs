@@ -10,6 +10,7 @@ mod output;
 mod raw;
 mod reading;
 mod replacing;
+mod stand_ins;
 mod surroundings;
 
 use bounds::*;
@@ -19,6 +20,7 @@ use output::*;
 use raw::*;
 use reading::*;
 use replacing::*;
+use stand_ins::*;
 use surroundings::*;
 
 /// A guest without a test of its name does not compile.

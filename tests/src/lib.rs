@@ -64,9 +64,9 @@ impl Scratch {
     pub fn mapped(&self, text: &str) -> String {
         let ws = self.ws.to_str().expect("UTF-8");
         let outside = self.outside.to_str().expect("UTF-8");
-        text.replace("/ws", "\u{1}")
+        text.replace("/ws", "\u{fdd0}")
             .replace("/outside", outside)
-            .replace('\u{1}', ws)
+            .replace('\u{fdd0}', ws)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What an edit would change: the file as it is beside the file as it would be.
 //!
 //! Guarantees that the change is made by the same code as the tool's own, so that what is shown is what is written as long
-//! as the file stays as it is; that nothing but a regular file is opened, and no link followed; and that its work is
-//! bounded. Never writes anything.
+//! as the file stays as it is; that the file is the one that the path led to when somebody looked, with the content that
+//! it had then; that nothing but a regular file is opened; and that its work is bounded. Never writes anything.
 
+use std::collections::VecDeque;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -19,12 +20,13 @@ use similar::{ChangeTag, TextDiff, TextDiffConfig};
 use toolgate_splice::{Edit, splice, splice_all};
 
 use super::private_file::flags;
-use crate::gate::ApprovalRequest;
+use super::sight::state_of;
+use crate::gate::{ApprovalRequest, SeenFile, SeenPath};
 use crate::model::hex;
 
 /// The most bytes of a file that is compared.
 const MAX_FILE: u64 = 1 << 20;
-/// The most lines of a difference that are shown.
+/// The most lines of a difference that are shown: half of them of its beginning, half of its end.
 const MAX_LINES: usize = 200;
 /// The most characters of one of them.
 const MAX_LINE: usize = 1_000;
@@ -46,13 +48,19 @@ pub(super) struct Change {
     /// SHA-256 over what goes and what comes, wherever it stands: it stays the same when other lines of the file change,
     /// and differs when something else would be lost.
     pub(super) digest: String,
+    /// The text is a difference: it holds what the input says of contents.
+    pub(super) shows_contents: bool,
 }
 
 impl Change {
     /// A change of which only a sentence can be shown.
     fn sentence(text: String) -> Self {
         let digest = hex(&Sha256::digest(text.as_bytes()));
-        Self { text, digest }
+        Self {
+            text,
+            digest,
+            shows_contents: false,
+        }
     }
 }
 
@@ -61,9 +69,12 @@ pub(super) fn change(request: &ApprovalRequest) -> Option<Change> {
         return None;
     }
     let wanted = Wanted::read(request.tool.as_str(), &request.input)?;
-    let path = request.paths.first()?;
-    Some(match Present::read(path) {
-        Ok(present) => wanted.change(&present),
+    let seen = request.seen.first()?;
+    Some(match Present::read(&seen.real) {
+        Ok(present) if present.is(seen) => wanted.change(&present),
+        Ok(_) => {
+            Change::sentence("cannot be shown: the file changes while it is looked at".to_owned())
+        }
         Err(error) => Change::sentence(format!("the file cannot be compared: {error}")),
     })
 }
@@ -103,6 +114,26 @@ impl Present {
             true => Self::TooLong(metadata.len().max(bytes.len() as u64)),
             false => Self::Bytes(bytes),
         })
+    }
+}
+
+impl Present {
+    /// Whether this is what was seen there.
+    fn is(&self, seen: &SeenPath) -> bool {
+        match (self, &seen.what) {
+            (Self::Absent, SeenFile::Absent) | (Self::TooLong(_), SeenFile::File { .. }) => true,
+            (Self::Bytes(bytes), SeenFile::File { state }) => {
+                state.as_ref().is_none_or(|state| *state == state_of(bytes))
+            }
+            (
+                Self::Absent | Self::Bytes(_) | Self::TooLong(_),
+                SeenFile::Absent
+                | SeenFile::File { .. }
+                | SeenFile::Directory
+                | SeenFile::Special
+                | SeenFile::Unknown { .. },
+            ) => false,
+        }
     }
 }
 
@@ -194,14 +225,11 @@ fn compare(before: &str, after: &str, heading: Option<&str>) -> Change {
     let diff: TextDiff<'_, '_, str> = TextDiffConfig::default()
         .timeout(PATIENCE)
         .diff_lines(before, after);
-    let mut shown: Vec<String> = heading.into_iter().map(str::to_owned).collect();
-    let mut lines = 0_usize;
+    let mut shown = Shown::default();
     let mut digest = Sha256::new();
     digest.update(heading.unwrap_or_default());
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        if lines < MAX_LINES {
-            shown.push(hunk.header().to_string());
-        }
+        shown.push(hunk.header().to_string(), false);
         for change in hunk.iter_changes() {
             let sign = match change.tag() {
                 ChangeTag::Equal => ' ',
@@ -213,21 +241,56 @@ fn compare(before: &str, after: &str, heading: Option<&str>) -> Change {
                 digest.update(format!("{sign}{}:", line.len()));
                 digest.update(line);
             }
-            lines += 1;
-            if lines <= MAX_LINES {
-                shown.push(show(sign, line));
-                if change.missing_newline() {
-                    shown.push("\\ no line feed at the end".to_owned());
-                }
+            let mut text = show(sign, line);
+            if change.missing_newline() {
+                text.push_str("\n\\ no line feed at the end");
             }
+            shown.push(text, true);
         }
     }
-    if lines > MAX_LINES {
-        shown.push(format!("… {} more lines", lines - MAX_LINES));
-    }
     Change {
-        text: shown.join("\n"),
+        text: shown.text(heading),
         digest: hex(&digest.finalize()),
+        shows_contents: true,
+    }
+}
+
+/// The first and the last lines of a difference.
+#[derive(Default)]
+struct Shown {
+    head: Vec<String>,
+    /// With whether each is a line of a file.
+    tail: VecDeque<(String, bool)>,
+    lines: usize,
+    tail_lines: usize,
+    left_out: usize,
+}
+
+impl Shown {
+    fn push(&mut self, text: String, is_line: bool) {
+        self.lines += usize::from(is_line);
+        if self.lines <= MAX_LINES / 2 {
+            self.head.push(text);
+            return;
+        }
+        self.tail.push_back((text, is_line));
+        self.tail_lines += usize::from(is_line);
+        while self.tail_lines > MAX_LINES / 2
+            && let Some((_, was_line)) = self.tail.pop_front()
+        {
+            self.tail_lines -= usize::from(was_line);
+            self.left_out += usize::from(was_line);
+        }
+    }
+
+    fn text(self, heading: Option<&str>) -> String {
+        let mut all: Vec<String> = heading.into_iter().map(str::to_owned).collect();
+        all.extend(self.head);
+        if self.left_out > 0 {
+            all.push(format!("… {} lines are not shown here", self.left_out));
+        }
+        all.extend(self.tail.into_iter().map(|(text, _)| text));
+        all.join("\n")
     }
 }
 
@@ -253,178 +316,4 @@ fn size(bytes: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::time::Instant;
-
-    use serde_json::json;
-
-    use super::*;
-    use crate::approval::render::tests::request;
-
-    fn shown(tool: &str, input: Value, file: Option<&[u8]>) -> Change {
-        let scratch = tempfile::tempdir().unwrap();
-        let path = scratch.path().join("a.txt");
-        if let Some(bytes) = file {
-            fs::write(&path, bytes).unwrap();
-        }
-        let mut request = request(tool, input);
-        request.paths = vec![path];
-        change(&request).unwrap()
-    }
-
-    #[test]
-    fn write_shows_what_goes_and_what_comes() {
-        let input = json!({"content": "one\n2\nthree\n"});
-        let change = shown("Write", input.clone(), Some(b"one\ntwo\nthree\n"));
-        assert_eq!(change.text, "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three");
-        let new = shown("Write", input.clone(), None);
-        assert_eq!(
-            new.text,
-            "creates a new file\n@@ -0,0 +1,3 @@\n+one\n+2\n+three"
-        );
-        let same = shown("Write", input.clone(), Some(b"one\n2\nthree\n"));
-        assert!(same.text.starts_with("changes nothing"), "{}", same.text);
-        let binary = shown("Write", input.clone(), Some(&[0xff; 12_000]));
-        assert_eq!(
-            binary.text,
-            "the file is not text: 12 KiB are replaced by 12 bytes"
-        );
-        let long = shown("Write", input, Some(&[b'x'; 3 << 20]));
-        assert_eq!(
-            long.text,
-            "the file is too long to be compared: 3 MiB are replaced by 12 bytes"
-        );
-        let empty = shown("Write", json!({"content": ""}), None);
-        assert_eq!(empty.text, "creates a new file");
-    }
-
-    #[test]
-    fn line_endings_and_a_missing_last_one_are_shown() {
-        let change = shown("Write", json!({"content": "a\r\nb"}), Some(b"a\nb\n"));
-        assert_eq!(
-            change.text,
-            "@@ -1,2 +1,2 @@\n-a\n-b\n+a\r\n+b\n\\ no line feed at the end"
-        );
-    }
-
-    #[test]
-    fn edits_are_applied_as_the_tools_do() {
-        let edit = |old: &str, new: &str, all: bool| json!({"file_path": "a.txt", "old_string": old, "new_string": new, "replace_all": all});
-        let file: &[u8] = b"a\r\nb\r\na\r\n";
-        let all = shown("Edit", edit("a", "c", true), Some(file));
-        assert_eq!(all.text, "@@ -1,3 +1,3 @@\n-a\r\n+c\r\n b\r\n-a\r\n+c\r");
-        let tolerant = shown("Edit", edit("a\nb", "x\ny", false), Some(file));
-        assert_eq!(
-            tolerant.text,
-            "@@ -1,3 +1,3 @@\n-a\r\n-b\r\n+x\r\n+y\r\n a\r"
-        );
-        let ambiguous = shown("Edit", edit("a", "c", false), Some(file));
-        assert!(
-            ambiguous
-                .text
-                .starts_with("would not apply: old_string matches 2 places"),
-            "{}",
-            ambiguous.text
-        );
-        let absent = shown("Edit", edit("q", "c", false), Some(file));
-        assert!(
-            absent.text.starts_with("would not apply: ") && !absent.text.contains('\n'),
-            "{}",
-            absent.text
-        );
-        let nowhere = shown("Edit", edit("a", "c", false), None);
-        assert_eq!(nowhere.text, "would not apply: there is no such file");
-        let several = |edits: Value| json!({"file_path": "a.txt", "edits": edits});
-        let two = several(
-            json!([{"old_string": "b", "new_string": "q"}, {"old_string": "q", "new_string": "r"}]),
-        );
-        let change = shown("MultiEdit", two, Some(b"a\nb\n"));
-        assert_eq!(change.text, "@@ -1,2 +1,2 @@\n a\n-b\n+r");
-        let failing = several(
-            json!([{"old_string": "b", "new_string": "q"}, {"old_string": "b", "new_string": "r"}]),
-        );
-        let change = shown("MultiEdit", failing, Some(b"a\nb\n"));
-        assert!(
-            change.text.starts_with("would not apply: Edit 2 of 2"),
-            "{}",
-            change.text
-        );
-    }
-
-    #[test]
-    fn the_digest_is_of_what_changes_and_not_of_what_stays() {
-        let edit = json!({"old_string": "b", "new_string": "c"});
-        let one = shown("Edit", edit.clone(), Some(b"a\nb\n"));
-        let moved = shown("Edit", edit.clone(), Some(b"new\nz\nb\n"));
-        assert_ne!(one.text, moved.text);
-        assert_eq!(one.digest, moved.digest);
-        let other = shown("Edit", edit, Some(b"a\nb and more\n"));
-        assert_ne!(one.digest, other.digest);
-        let write = json!({"content": "c\n"});
-        let one = shown("Write", write.clone(), Some(b"a\n"));
-        let other = shown("Write", write.clone(), Some(b"b\n"));
-        assert_ne!(one.digest, other.digest);
-        let empty = shown("Write", write.clone(), Some(b""));
-        assert_ne!(empty.digest, shown("Write", write, None).digest);
-    }
-
-    #[test]
-    fn lines_are_counted_and_cut() {
-        let content: String = (0..500).map(|n| format!("{n}\n")).collect();
-        let change = shown("Write", json!({"content": content}), None);
-        assert_eq!(change.text.lines().count(), 203);
-        assert!(change.text.ends_with("+199\n… 300 more lines"));
-        let long = format!("{}END", "x".repeat(5_000));
-        let change = shown("Write", json!({"content": long}), None);
-        assert!(
-            change.text.contains("… 4003 characters …") && change.text.contains("END"),
-            "{}",
-            change.text
-        );
-    }
-
-    #[test]
-    fn the_worst_file_is_compared_in_time() {
-        let before: String = (0..200_000).map(|n| format!("{}\n", n % 7_919)).collect();
-        let after: String = (0..200_000)
-            .rev()
-            .map(|n| format!("{}\n", n % 7_907))
-            .collect();
-        let begun = Instant::now();
-        let change = shown("Write", json!({"content": after}), Some(before.as_bytes()));
-        assert!(change.text.contains("more lines"));
-        assert!(
-            begun.elapsed() < Duration::from_secs(10),
-            "{:?}",
-            begun.elapsed()
-        );
-    }
-
-    #[test]
-    fn only_regular_files_of_known_tools_are_opened() {
-        let scratch = tempfile::tempdir().unwrap();
-        let link = scratch.path().join("link");
-        std::os::unix::fs::symlink("/etc/hostname", &link).unwrap();
-        let fifo = scratch.path().join("fifo");
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            &fifo,
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::from_raw_mode(0o600),
-            0,
-        )
-        .unwrap();
-        for path in [link, fifo, scratch.path().to_owned()] {
-            let mut request = request("Write", json!({"content": "x"}));
-            request.paths = vec![path];
-            let text = preview(&request).unwrap();
-            assert!(text.starts_with("the file cannot be compared: "), "{text}");
-            request.built_in = false;
-            assert_eq!(preview(&request), None);
-        }
-        assert_eq!(preview(&request("Write", json!({"content": "x"}))), None);
-        assert_eq!(preview(&request("Read", json!({"content": "x"}))), None);
-        assert_eq!(preview(&request("Write", json!({"content": 7}))), None);
-    }
-}
+mod tests;

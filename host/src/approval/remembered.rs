@@ -1,7 +1,7 @@
 //! Standing answers: what somebody said "always" to, in a file.
 //!
-//! Guarantees that an answer holds for the same tool, the same component, the same rule and the same content of every
-//! file that it is bound to, and for nothing wider: a file that changed, went or came into being since ends it until it
+//! Guarantees that an answer holds for the same tool, the same component, the same rule, the same workspace where it is
+//! about a command, and the same content of every file that it is bound to, and for nothing wider: a file that changed, went or came into being since ends it until it
 //! is as it was. Never contains a pattern.
 
 use std::fs::OpenOptions;
@@ -47,6 +47,9 @@ pub struct StandingAnswer {
     pub rule: String,
     /// The files that it is bound to: the SHA-256 of each, none where there was no such file.
     pub files: BoundFiles,
+    /// The workspace in which it holds; none: in every one.
+    #[serde(default)]
+    pub workspace: Option<PathBuf>,
     /// Who answered.
     pub by: String,
     /// When.
@@ -84,6 +87,14 @@ pub enum StandingError {
         /// ` Did you mean '…'?`, or nothing.
         suggestion: String,
     },
+    /// Several answers.
+    #[error("'{id}' is the beginning of several standing answers: {}", .found.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        id: String,
+        /// Their names.
+        found: Vec<String>,
+    },
 }
 
 impl StandingAnswers {
@@ -117,28 +128,63 @@ impl StandingAnswers {
         }
     }
 
-    /// Takes an answer back; gives it.
+    /// Takes back the answer with this name, or the only one whose name begins so; gives it.
     ///
     /// # Errors
-    /// There is no such answer, or the file cannot be read or written.
+    /// There is no such answer or more than one, or the file cannot be read or written.
     pub fn forget(&self, id: &str) -> Result<StandingAnswer, StandingError> {
         let id = id.trim().to_lowercase();
         let _turn = self.turn()?;
         let mut answers = self.list()?;
-        let Some(at) = answers.iter().position(|answer| answer.id == id) else {
+        let begins = |answer: &StandingAnswer| !id.is_empty() && answer.id.starts_with(&id);
+        let Some(at) = answers.iter().position(begins) else {
             let suggestion = suggestion(&id, answers.iter().map(|answer| answer.id.as_str()));
             return Err(StandingError::Unknown { id, suggestion });
         };
+        let found: Vec<String> = answers
+            .iter()
+            .filter(|answer| begins(answer))
+            .map(|answer| answer.id.clone())
+            .collect();
+        if found.len() > 1 {
+            return Err(StandingError::Ambiguous { id, found });
+        }
         let forgotten = answers.remove(at);
         self.write(&answers)?;
         Ok(forgotten)
+    }
+
+    /// Keeps an answer to what is described, if the files are still as they were when it was asked; gives it.
+    ///
+    /// # Errors
+    /// A file changed, there are too many answers, or they cannot be read or written.
+    pub(super) fn promise(&self, about: &About, by: &str) -> Result<StandingAnswer, PortError> {
+        // The person saw the files as they were when it was asked.
+        if bind(about.files.keys().cloned().collect())? != about.files {
+            return Err(PortError(
+                "a file that it is bound to changed while it was asked".to_owned(),
+            ));
+        }
+        let random = uuid::Uuid::new_v4().simple().to_string();
+        let answer = StandingAnswer {
+            id: random.chars().take(8).collect(),
+            tool: about.tool.clone(),
+            component: about.component.clone(),
+            rule: about.rule.clone(),
+            files: about.files.clone(),
+            workspace: about.workspace.clone(),
+            by: by.chars().take(500).collect(),
+            since: Timestamp::now(),
+        };
+        self.add(answer.clone())?;
+        Ok(answer)
     }
 
     fn add(&self, answer: StandingAnswer) -> Result<(), PortError> {
         let broken = |error: StandingError| PortError(error.to_string());
         let _turn = self.turn().map_err(broken)?;
         let mut answers = self.list().map_err(broken)?;
-        answers.retain(|known| known.about() != answer.about());
+        answers.retain(|known| !known.gives_way_to(&answer));
         if answers.len() >= MAX_ANSWERS {
             return Err(PortError(format!(
                 "{} standing answers are kept already: take some back with 'toolgate approvals forget'",
@@ -172,11 +218,37 @@ impl StandingAnswers {
     }
 }
 
+/// What an answer would be about, as it waits in a queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct About {
+    pub(super) tool: String,
+    pub(super) component: String,
+    pub(super) rule: String,
+    pub(super) files: BoundFiles,
+    pub(super) workspace: Option<PathBuf>,
+}
+
+impl From<&Standing> for About {
+    fn from(standing: &Standing) -> Self {
+        Self {
+            tool: standing.tool.as_str().to_owned(),
+            component: standing.component.clone(),
+            rule: standing.rule.clone(),
+            files: standing.files.clone(),
+            workspace: standing.workspace.clone(),
+        }
+    }
+}
+
 impl StandingAnswer {
-    /// What it is about: a second answer to the same replaces the first.
-    fn about(&self) -> (&str, &str, &str, Vec<&PathBuf>) {
-        let files = self.files.keys().collect();
-        (&self.tool, &self.component, &self.rule, files)
+    /// Whether a second answer takes this one's place.
+    fn gives_way_to(&self, other: &Self) -> bool {
+        self.tool == other.tool
+            && self.component == other.component
+            && self.rule == other.rule
+            && self.workspace == other.workspace
+            && self.files.keys().eq(other.files.keys())
     }
 
     /// Whether it is about exactly this, the content of every file too.
@@ -184,6 +256,7 @@ impl StandingAnswer {
         self.tool == standing.tool.as_str()
             && self.component == standing.component
             && self.rule == standing.rule
+            && self.workspace == standing.workspace
             && self.files == standing.files
     }
 }
@@ -204,22 +277,7 @@ impl Remembered for StandingAnswers {
     }
 
     fn keep(&self, standing: &Standing, by: &str) -> Result<(), PortError> {
-        // The person saw the files as they were when it was asked.
-        if bind(standing.files.keys().cloned().collect())? != standing.files {
-            return Err(PortError(
-                "a file that it is bound to changed while it was asked".to_owned(),
-            ));
-        }
-        let random = uuid::Uuid::new_v4().simple().to_string();
-        self.add(StandingAnswer {
-            id: random.chars().take(8).collect(),
-            tool: standing.tool.as_str().to_owned(),
-            component: standing.component.clone(),
-            rule: standing.rule.clone(),
-            files: standing.files.clone(),
-            by: by.chars().take(500).collect(),
-            since: Timestamp::now(),
-        })
+        self.promise(&About::from(standing), by).map(|_| ())
     }
 }
 

@@ -4,11 +4,14 @@
 //! because it stands behind a label or behind a bar; and that what is left out is counted and taken from the middle, so
 //! that the end of a command is always seen.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::diff::{self, Change};
-use crate::gate::ApprovalRequest;
+use super::rest;
+use crate::gate::{ApprovalRequest, SeenPath};
 use crate::model::visible;
 
 /// The most characters of one text that are shown.
@@ -26,10 +29,14 @@ const MAX_RULE: usize = 2_000;
 pub struct Question {
     /// The tool.
     pub tool: String,
+    /// The workspace root.
+    pub workspace: String,
     /// The final input.
     pub input: Map<String, Value>,
     /// The resolved subjects: kind and text.
     pub subjects: Vec<(String, String)>,
+    /// Paths of the call that lead elsewhere: each with the path behind all links. Relative ones stand on the workspace.
+    pub links: Vec<(String, String)>,
     /// Why it is asked.
     pub reason: String,
     /// What the call could reach.
@@ -39,6 +46,8 @@ pub struct Question {
     /// The exact rule that "always" stands for. `None`: that answer cannot be given, or the rule is longer than 2,000
     /// characters.
     pub always: Option<String>,
+    /// What became of an earlier question about the same call. `None`: there was none, or nothing changed since.
+    pub earlier: Option<String>,
     pub(super) change: Option<Change>,
 }
 
@@ -48,19 +57,27 @@ impl Question {
         let kind = |subject: &crate::model::Subject| subject.kind.as_str().to_owned();
         Self {
             tool: request.tool.as_str().to_owned(),
+            workspace: request.workspace.to_string_lossy().into_owned(),
             input: request.input.as_ref().clone(),
             subjects: request
                 .subjects
                 .iter()
                 .map(|subject| (kind(subject), subject.value.clone()))
                 .collect(),
+            links: request
+                .seen
+                .iter()
+                .filter(|path| path.real != path.named)
+                .map(|path| link(&request.workspace, path))
+                .collect(),
             reason: request.reason.clone(),
             grants: request.grants.clone(),
             warnings: request.warnings.clone(),
             always: request
-                .always
-                .clone()
-                .filter(|rule| rule.chars().count() <= MAX_RULE),
+                .always()
+                .filter(|rule| rule.chars().count() <= MAX_RULE)
+                .map(str::to_owned),
+            earlier: None,
             change: diff::change(request),
         }
     }
@@ -73,7 +90,8 @@ impl Question {
     /// The text that a person reads: safe to print, ends with a line feed.
     pub fn text(&self) -> String {
         let mut text = format!("{} asks to run.\n", one_line(&self.tool));
-        push(&mut text, "Why you are asked", &self.reason);
+        push(&mut text, "Workspace", &self.workspace);
+        push(&mut text, "Why you are asked", &self.why());
         for warning in &self.warnings {
             push(&mut text, "Look twice", warning);
         }
@@ -81,6 +99,10 @@ impl Question {
             push(&mut text, &one_line(kind), value);
         }
         push_left_out(&mut text, self.subjects.len());
+        for (named, real) in self.links.iter().take(MAX_ITEMS) {
+            push(&mut text, "Link", &format!("{named} -> {real}"));
+        }
+        push_left_out(&mut text, self.links.len());
         for grant in self.grants.iter().take(MAX_ITEMS) {
             push(&mut text, "It could", grant);
         }
@@ -88,10 +110,32 @@ impl Question {
         if let Some(change) = &self.change {
             push_block(&mut text, "What it changes", &change.text);
         }
-        let input = serde_json::to_string_pretty(&self.input)
-            .unwrap_or_else(|error| format!("cannot be shown: {error}"));
-        push_block(&mut text, "Input", &input);
+        let shown = |change: &Change| change.shows_contents;
+        if self.change.as_ref().is_some_and(shown) {
+            let rest = rest::without_contents(&self.input);
+            if !rest.is_empty() {
+                push_block(
+                    &mut text,
+                    "The rest of the input",
+                    &rest::lines(&rest, &self.subjects),
+                );
+            }
+        } else {
+            push_block(
+                &mut text,
+                "Input",
+                &rest::lines(&self.input, &self.subjects),
+            );
+        }
         text
+    }
+
+    /// Why it is asked, with what became of an earlier question.
+    pub fn why(&self) -> String {
+        match &self.earlier {
+            Some(earlier) => format!("{}; {earlier}", self.reason),
+            None => self.reason.clone(),
+        }
     }
 
     /// Whether an answer to this question is one to the other: it is the same call, and it would change the same.
@@ -100,10 +144,21 @@ impl Question {
         self.tool == other.tool
             && self.input == other.input
             && self.subjects == other.subjects
+            && self.workspace == other.workspace
+            && self.links == other.links
             && self.grants == other.grants
             && self.always == other.always
             && digest(self) == digest(other)
     }
+}
+
+fn link(workspace: &Path, path: &SeenPath) -> (String, String) {
+    let short = |path: &Path| {
+        let below = path.strip_prefix(workspace).ok();
+        let below = below.filter(|below| !below.as_os_str().is_empty());
+        below.unwrap_or(path).to_string_lossy().into_owned()
+    };
+    (short(&path.named), short(&path.real))
 }
 
 /// A text that others chose, on one line, so that it cannot look like a line of ours.
@@ -146,10 +201,15 @@ fn push_block(text: &mut String, label: &str, value: &str) {
     push_lines(text, &cut.tail);
 }
 
+/// How a tab is shown.
+const TAB: &str = "→   ";
+
 fn push_lines(text: &mut String, value: &str) {
     // Not `lines()`: an empty last line is a line that the person should see.
     for line in value.split('\n') {
-        text.push_str(&format!("  | {}\n", visible(line)));
+        // What programmers read is full of tabs, and no control character may reach a terminal.
+        let parts: Vec<_> = line.split('\t').map(visible).collect();
+        text.push_str(&format!("  | {}\n", parts.join(TAB)));
     }
 }
 
@@ -204,11 +264,13 @@ fn last_lines(text: &str, count: usize) -> &str {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use std::collections::BTreeMap;
     use std::sync::Arc;
 
     use serde_json::json;
 
     use super::*;
+    use crate::gate::{SeenFile, Standing};
     use crate::model::{CallId, Subject, SubjectKind, ToolName, hex};
     use sha2::{Digest as _, Sha256};
 
@@ -222,11 +284,24 @@ pub(super) mod tests {
             subjects: Vec::new(),
             reason: "no rule allows it".to_owned(),
             grants: Vec::new(),
-            paths: Vec::new(),
+            workspace: "/ws".into(),
+            seen: Vec::new(),
             built_in: true,
             warnings: Vec::new(),
-            always: None,
+            standing: None,
+            about: ticket.clone(),
             ticket,
+        }
+    }
+
+    /// What "always" would stand for, under this rule.
+    pub(in crate::approval) fn standing(rule: &str) -> Standing {
+        Standing {
+            tool: ToolName::try_from("Write").unwrap(),
+            component: "c0ffee".to_owned(),
+            rule: rule.to_owned(),
+            files: BTreeMap::new(),
+            workspace: None,
         }
     }
 
@@ -256,11 +331,16 @@ pub(super) mod tests {
         question.change = Some(Change {
             text: hostile.to_owned(),
             digest: String::new(),
+            shows_contents: false,
         });
+        question.links = vec![(hostile.to_owned(), hostile.to_owned())];
+        question.workspace = hostile.to_owned();
+        question.earlier = Some(hostile.to_owned());
         question.tool = hostile.to_owned();
         let text = question.text();
         assert!(
-            text.chars().all(|c| c == '\n' || !c.is_control()),
+            text.chars()
+                .all(|c| c == '\n' || c == '\t' || !c.is_control()),
             "{text:?}"
         );
         assert!(!text.contains(['\u{202e}', '\u{200b}', '\u{fe0f}', '\u{e0041}']));
@@ -277,7 +357,7 @@ pub(super) mod tests {
         request.warnings = vec!["one word mixes scripts".to_owned()];
         assert_eq!(
             Question::of(&request).text(),
-            "Bash asks to run.\nWhy you are asked: no rule allows it\nLook twice: one word mixes scripts\n\
+            "Bash asks to run.\nWorkspace: /ws\nWhy you are asked: no rule allows it\nLook twice: one word mixes scripts\n\
              command: git push\nIt could: write files: /ws\nInput:\n  | {\n  |   \"command\": \"git push\"\n  | }\n"
         );
     }
@@ -300,9 +380,52 @@ pub(super) mod tests {
     #[test]
     fn a_rule_that_nobody_can_read_is_not_offered() {
         let mut request = command("x");
-        request.always = Some(format!("Bash({})", "y".repeat(1_000)));
+        request.standing = Some(standing(&format!("Bash({})", "y".repeat(1_000))));
         assert!(Question::of(&request).always.is_some());
-        request.always = Some(format!("Bash({})", "y".repeat(2_000)));
+        request.standing = Some(standing(&format!("Bash({})", "y".repeat(2_000))));
         assert_eq!(Question::of(&request).always, None);
+    }
+
+    #[test]
+    fn a_link_is_shown_with_where_it_leads() {
+        let mut request = request("Read", json!({"file_path": "l3.txt"}));
+        let path = |named: &str, real: &str| SeenPath {
+            named: named.into(),
+            real: real.into(),
+            what: SeenFile::Absent,
+        };
+        request.seen = vec![
+            path("/ws/l3.txt", "/ws/tgt.txt"),
+            path("/ws/a", "/ws/a"),
+            path("/doc/l", "/doc/x\ny"),
+        ];
+        let text = Question::of(&request).text();
+        assert!(
+            text.contains("Link: l3.txt -> tgt.txt\nLink:\n  | /doc/l -> /doc/x\n  | y\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_the_difference_shows_is_not_repeated_and_tabs_are_seen() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("Makefile");
+        let input = json!({"file_path": "Makefile", "content": "all:\n\tcc\n"});
+        let mut request = request("Write", input);
+        request.seen = super::super::sight::look(vec![path.clone()], true);
+        let text = Question::of(&request).text();
+        assert!(
+            text.ends_with(
+                "  | +all:\n  | +→   cc\nThe rest of the input:\n  | {\n  |   \"file_path\": \"Makefile\"\n  | }\n"
+            ),
+            "{text}"
+        );
+        // A sentence shows no content.
+        std::fs::create_dir(&path).unwrap();
+        let text = Question::of(&request).text();
+        assert!(
+            text.contains("Input:\n  | {\n  |   \"file_path\": \"Makefile\",\n  |   \"content\": a text of 3 lines:\n  |     | all:\n  |     | →   cc\n"),
+            "{text}"
+        );
     }
 }

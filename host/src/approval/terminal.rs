@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use rustix::fs::OFlags;
-use rustix::termios::{QueueSelector, tcflush};
+use rustix::io::Errno;
+use rustix::termios::{QueueSelector, tcflush, tcgetattr};
 
 use super::private_file::flags;
 use super::render::{Question, one_line};
@@ -36,6 +37,33 @@ impl Terminal {
     pub fn is_there() -> bool {
         open().is_ok()
     }
+
+    /// Shows a text, which must be safe to print, and waits for a yes to the question below it. For command lines: it
+    /// blocks, at most for five minutes.
+    pub fn confirm(text: &str, question: &str) -> Confirmed {
+        let confirmed = open().and_then(|mut terminal| {
+            write(&mut terminal, &format!("\n{text}"))?;
+            tcflush(&terminal, QueueSelector::IFlush)?;
+            write(&mut terminal, question)?;
+            read(&mut terminal, &AtomicBool::new(false))
+        });
+        match confirmed {
+            Ok(Typed::Line(line)) if is_yes(&line) => Confirmed::Yes,
+            Ok(Typed::Line(_) | Typed::End | Typed::Late(_)) => Confirmed::No,
+            Ok(Typed::Gone) | Err(_) => Confirmed::Nobody,
+        }
+    }
+}
+
+/// What [`Terminal::confirm`] came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confirmed {
+    /// Yes.
+    Yes,
+    /// Anything else, or nothing in time.
+    No,
+    /// There is no terminal to ask at.
+    Nobody,
 }
 
 #[async_trait]
@@ -54,6 +82,11 @@ impl Approver for Terminal {
         });
         match asked.await {
             Ok(Ok(answer)) => answer,
+            // No terminal at all is what most programs have.
+            Ok(Err(error)) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                tracing::debug!("there is no terminal to ask at");
+                Answer::Nobody
+            }
             Ok(Err(error)) => {
                 tracing::warn!("nobody can be asked at the terminal: {error}");
                 Answer::Nobody
@@ -87,25 +120,48 @@ fn ask(question: &Question, given_up: &AtomicBool) -> io::Result<Answer> {
     write(&mut terminal, &format!("\n{}", question.text()))?;
     // What was typed before is no answer to what was just shown.
     tcflush(&terminal, QueueSelector::IFlush)?;
-    write(&mut terminal, &choices(question))?;
+    loop {
+        write(&mut terminal, &choices(question))?;
+        return Ok(match read(&mut terminal, given_up)? {
+            Typed::Line(line) if line.trim() == "?" => continue,
+            Typed::Line(line) => answer(question, &line),
+            Typed::End => refused(),
+            Typed::Gone => Answer::Nobody,
+            Typed::Late(after) => Answer::TimedOut { after },
+        });
+    }
+}
+
+/// What came from the terminal.
+enum Typed {
+    /// A line, or more than an answer can be.
+    Line(String),
+    /// Its end, by the key for it.
+    End,
+    /// Nothing: the terminal went.
+    Gone,
+    /// Nothing for this long.
+    Late(Duration),
+}
+
+fn read(terminal: &mut File, given_up: &AtomicBool) -> io::Result<Typed> {
     let begun = Instant::now();
     let mut typed = Vec::new();
     let mut bytes = [0; 256];
     while begun.elapsed() < PATIENCE && !given_up.load(Ordering::Relaxed) {
         match terminal.read(&mut bytes) {
-            Ok(0) => return Ok(Answer::Nobody),
+            Ok(0) if tcgetattr(&*terminal).is_ok() => return Ok(Typed::End),
+            Ok(0) => return Ok(Typed::Gone),
             Ok(read) => typed.extend(bytes.iter().take(read)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(EVERY),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
         if typed.contains(&b'\n') || typed.len() > MAX_ANSWER {
-            return Ok(answer(question, &String::from_utf8_lossy(&typed)));
+            return Ok(Typed::Line(String::from_utf8_lossy(&typed).into_owned()));
         }
     }
-    Ok(Answer::TimedOut {
-        after: begun.elapsed(),
-    })
+    Ok(Typed::Late(begun.elapsed()))
 }
 
 /// Writes all of it, waiting where the terminal cannot take more.
@@ -131,10 +187,10 @@ fn write(terminal: &mut File, text: &str) -> io::Result<()> {
 fn choices(question: &Question) -> String {
     match &question.always {
         Some(rule) => format!(
-            "y = once, a = from now on: {}\nn = no. Run it? [y/a/N] ",
+            "y = once, a = from now on: {}\nn = no, ? = these choices again. Run it? [y/a/N/?] ",
             one_line(rule)
         ),
-        None => "Run it once? [y/N] ".to_owned(),
+        None => "y = once, n = no, ? = these choices again. Run it once? [y/N/?] ".to_owned(),
     }
 }
 
@@ -145,23 +201,31 @@ fn answer(question: &Question, typed: &str) -> Answer {
         always,
     };
     match typed.trim().to_lowercase().as_str() {
-        "y" | "yes" => approved(false),
+        _ if is_yes(typed) => approved(false),
         "a" | "always" if question.always.is_some() => approved(true),
-        _ => Answer::Refused {
-            by: BY.to_owned(),
-            message: None,
-        },
+        _ => refused(),
+    }
+}
+
+fn is_yes(typed: &str) -> bool {
+    matches!(typed.trim().to_lowercase().as_str(), "y" | "yes")
+}
+
+fn refused() -> Answer {
+    Answer::Refused {
+        by: BY.to_owned(),
+        message: None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::approval::render::tests::request;
+    use crate::approval::render::tests::{request, standing};
 
     fn question(always: Option<&str>) -> Question {
         let mut request = request("Write", serde_json::json!({}));
-        request.always = always.map(str::to_owned);
+        request.standing = always.map(standing);
         Question::of(&request)
     }
 

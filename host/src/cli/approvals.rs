@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use toolgate::approval::{Entry, Question, Queue, StandingAnswer, StandingAnswers, State};
+use toolgate::approval::{
+    Confirmed, Entry, Question, Queue, StandingAnswer, StandingAnswers, State, Terminal,
+};
 use toolgate::model::visible;
 
 use super::args::ApprovalsCommand;
@@ -20,16 +22,25 @@ pub(crate) fn run(state: &Path, command: &ApprovalsCommand, json: bool) -> anyho
     match command {
         ApprovalsCommand::List => list(&queue()?.list()?, json),
         ApprovalsCommand::Show { id } => show(&queue()?.find(id)?, json),
-        ApprovalsCommand::Allow { id, always } => {
-            let entry = queue()?.allow(id, &person(), *always)?;
-            let rule = entry.question.always.as_deref().filter(|_| *always);
-            let holds = match rule {
-                Some(rule) => format!("from now on: {}", one_line(rule)),
-                None => "once".to_owned(),
-            };
-            let id = &entry.id;
-            let next = "The same call again runs, if it comes within 10 minutes.";
-            said(&entry, json, &format!("{id}: approved {holds}. {next}"))
+        ApprovalsCommand::Allow { id, always, yes } => {
+            let queue = queue()?;
+            let entry = queue.find(id)?;
+            if !yes && !confirmed(&entry, *always)? {
+                render::note(&format!("{}: nothing was answered", entry.id));
+                return Ok(Exit::Denied);
+            }
+            // By its whole name: what was shown is what is answered.
+            if *always {
+                always_allowed(&queue, &entry.id, &standing()?, json)
+            } else {
+                let entry = queue.allow(&entry.id, &person())?;
+                let id = &entry.id;
+                let line = format!(
+                    "{id}: approved once. The same call again runs, if it comes within 10 minutes. To take it back: \
+                     toolgate approvals deny {id}"
+                );
+                said(&entry, json, &line)
+            }
         }
         ApprovalsCommand::Deny { id, message } => {
             let entry = queue()?.deny(id, &person(), message.as_deref())?;
@@ -43,6 +54,43 @@ pub(crate) fn run(state: &Path, command: &ApprovalsCommand, json: bool) -> anyho
             let line = format!("{}: forgotten. {rule} is asked for again.", forgotten.id);
             said(&forgotten, json, &line)
         }
+    }
+}
+
+fn always_allowed(
+    queue: &Queue,
+    id: &str,
+    answers: &StandingAnswers,
+    json: bool,
+) -> anyhow::Result<Exit> {
+    let (entry, kept) = queue.allow_always(id, &person(), answers)?;
+    let line = format!(
+        "{}: approved from now on: {}. To take it back: toolgate approvals forget {}",
+        entry.id,
+        one_line(&kept.rule),
+        kept.id
+    );
+    said(&kept, json, &line)
+}
+
+/// Shows the question at the terminal and asks for a yes there: whoever answers has seen what they answer.
+///
+/// # Errors
+/// There is no terminal.
+fn confirmed(entry: &Entry, always: bool) -> anyhow::Result<bool> {
+    let holds = match entry.question.always.as_deref().filter(|_| always) {
+        Some(rule) => format!("from now on: {}", one_line(rule)),
+        None => "once".to_owned(),
+    };
+    let asked = format!("Approve {} {holds}? [y/N] ", entry.id);
+    match Terminal::confirm(&entry.question.text(), &asked) {
+        Confirmed::Yes => Ok(true),
+        Confirmed::No => Ok(false),
+        Confirmed::Nobody => anyhow::bail!(
+            "there is no terminal to ask at whether you mean it: look at it with 'toolgate approvals show {0}', then \
+             answer with 'toolgate approvals allow {0} --yes'",
+            entry.id
+        ),
     }
 }
 
@@ -73,15 +121,26 @@ fn list(entries: &[Entry], json: bool) -> anyhow::Result<Exit> {
         return Ok(Exit::Done);
     }
     let now = Timestamp::now();
-    let mut table = render::table(&["ID", "AGE", "STATE", "TOOL", "SUBJECT", "WHY"]);
+    let mut table = render::table(&[
+        "ID",
+        "AGE",
+        "STATE",
+        "EXPIRES",
+        "WORKSPACE",
+        "TOOL",
+        "SUBJECT",
+        "WHY",
+    ]);
     for entry in entries {
         table.add_row([
             entry.id.as_str(),
             &age(entry.created, now),
             entry.state.as_str(),
+            &format!("in {}", age(now, entry.expires)),
+            &cell(&entry.question.workspace),
             &cell(&entry.question.tool),
             &cell(&subject(&entry.question)),
-            &cell(&entry.question.reason),
+            &cell(&entry.question.why()),
         ]);
     }
     render::out(&table.to_string());
@@ -104,10 +163,12 @@ fn show(entry: &Entry, json: bool) -> anyhow::Result<Exit> {
     let asked = age(entry.created, Timestamp::now());
     let state = match &entry.state {
         State::Waiting => format!("waiting until {}", seconds(entry.expires)),
-        State::Approved { by, at, always } => {
-            let holds = if *always { "from now on" } else { "once" };
-            format!("approved {holds} by {} at {}", one_line(by), seconds(*at))
-        }
+        State::Approved { by, at } => format!(
+            "approved once by {} at {}, until {}",
+            one_line(by),
+            seconds(*at),
+            seconds(entry.expires)
+        ),
         State::Refused { by, at, message } => {
             let words = message.as_deref().map(one_line);
             let words = words.map(|words| format!(": {words}")).unwrap_or_default();
@@ -128,6 +189,10 @@ fn show(entry: &Entry, json: bool) -> anyhow::Result<Exit> {
             ));
         }
         shown.push_str(&format!("\ntoolgate approvals deny {id}\n"));
+    } else if matches!(entry.state, State::Approved { .. }) {
+        shown.push_str(&format!(
+            "\ntoolgate approvals deny {id}   # takes the yes back\n"
+        ));
     }
     render::out(&shown);
     Ok(Exit::Done)
@@ -142,17 +207,23 @@ fn list_standing(answers: &[StandingAnswer], json: bool) -> anyhow::Result<Exit>
         return Ok(Exit::Done);
     }
     let now = Timestamp::now();
-    let mut table = render::table(&["ID", "AGE", "BY", "BOUND TO", "RULE"]);
+    let mut table = render::table(&["ID", "AGE", "BY", "WORKSPACE", "BOUND TO", "RULE"]);
     for answer in answers {
         let bound = match answer.files.len() {
             0 => "-".to_owned(),
             1 => "1 file".to_owned(),
             files => format!("{files} files"),
         };
+        let workspace = answer.workspace.as_ref();
+        let workspace = workspace.map_or_else(
+            || "any".to_owned(),
+            |path| cell(&path.display().to_string()),
+        );
         table.add_row([
             answer.id.as_str(),
             &age(answer.since, now),
             &cell(&answer.by),
+            &workspace,
             &bound,
             // Whole: it is what the answer stands for.
             &one_line(&answer.rule),

@@ -127,15 +127,23 @@ pub(crate) enum ApprovalsCommand {
         /// Its id, or the beginning of it
         id: String,
     },
-    /// Let a call run
+    /// Let a call run, after showing it at the terminal and asking once more
+    ///
+    /// The question is put to the terminal itself, so that a program which answers on its own does not pass for you.
+    /// Where there is no terminal, '--yes' stands for you. It proves nothing: any program that runs as your user and
+    /// outside of the sandbox can give it, an agent that is allowed to run commands without one included. Commands of
+    /// the sandboxed shell cannot: the folder with the answers is hidden from them.
     Allow {
         /// Its id, or the beginning of it
         id: String,
-        /// From now on, for exactly the rule that `show` prints
+        /// From now on, for exactly the rule that `show` prints; 'forget' takes it back
         #[arg(long)]
         always: bool,
+        /// Do not ask at the terminal; needed where there is none
+        #[arg(long)]
+        yes: bool,
     },
-    /// Refuse a call
+    /// Refuse a call, or take back a yes that was not taken yet
     Deny {
         /// Its id, or the beginning of it
         id: String,
@@ -152,12 +160,40 @@ pub(crate) enum ApprovalsCommand {
     },
 }
 
+/// The format of a file of cases.
+const CASES: &str = "\
+The file holds one [[case]] for each call:
+
+    [[case]]
+    name = \"notes are written without a question\"
+    call = \"Write\"
+    input = { file_path = \"notes/a.md\", content = \"x\" }
+    expect = \"allow\"
+    rule = \"Write(notes/**)\"
+
+    [[case]]
+    call = \"Read\"
+    input = { file_path = \".env\" }
+    expect = \"deny\"
+    gate = \"permission\"
+
+Keys:
+    call    the tool (needed)
+    expect  allow, ask or deny (needed)
+    input   the tool's input (default: none)
+    name    for the report (default: the tool and the line)
+    rule    the text of a rule that must have decided
+    gate    for a denial: the gate that must have refused
+
+Exit codes: 0 all cases hold, 1 a case failed, 2 the file or the configuration is wrong.";
+
 /// About the rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Hold the rules against expected decisions; runs no tool
+    #[command(after_help = CASES)]
     Test {
-        /// The cases
+        /// The cases: TOML, one [[case]] for each call
         file: PathBuf,
     },
     /// Print the least rules that would have let run what was approved or missed a rule; applies nothing

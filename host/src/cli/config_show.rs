@@ -30,6 +30,9 @@ pub(crate) fn run(cli: &Cli) -> anyhow::Result<Exit> {
     } else {
         show(&rows);
     }
+    if let Some(unheard) = setup::unheard(&loaded.config) {
+        render::out(&unheard);
+    }
     for file in &loaded.in_force {
         render::out(&format!("read: {} ({})", file.file.display(), file.layer));
     }
@@ -268,6 +271,7 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
         "journal": {"file": config.journal},
         "rules": rules,
         "hooks": config.hooks,
+        "unheard": setup::unheard(config),
         "in_force": loaded.in_force,
         "not_in_force": loaded.not_in_force,
     })

@@ -1,7 +1,8 @@
 //! `toolgate doctor`
 
 use serde::Serialize;
-use toolgate::config::Layer;
+use toolgate::Host;
+use toolgate::config::{ApprovalSetting, ApproverKind, Layer, Loaded};
 
 use super::args::Cli;
 use super::exit::Exit;
@@ -16,12 +17,7 @@ struct Check {
 }
 
 pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
-    let checks = checks(cli).await;
-    let exit = if checks.iter().all(|check| check.ok) {
-        Exit::Done
-    } else {
-        Exit::HostError
-    };
+    let (checks, exit) = checks(cli).await;
     if cli.setup.json {
         render::json(&checks)?;
         return Ok(exit);
@@ -38,23 +34,47 @@ pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-async fn checks(cli: &Cli) -> Vec<Check> {
-    let mut checks = vec![configuration(cli)];
-    let built = match setup::builder(&cli.setup) {
+/// What fails first ends the list: nothing behind it could be looked at. A wrong configuration ends as it does for every
+/// other command.
+async fn checks(cli: &Cli) -> (Vec<Check>, Exit) {
+    let loaded = match setup::load(&cli.setup) {
+        Ok(loaded) => loaded,
+        Err(error) => return failed(Vec::new(), &error),
+    };
+    let mut checks = vec![configuration(cli, &loaded)];
+    let asked = approver(&loaded.config.approval);
+    checks.extend(setup::unheard(&loaded.config).map(|found| Check {
+        what: "session hooks",
+        ok: true,
+        found,
+    }));
+    let built = match setup::hosted(&cli.setup, loaded) {
         Ok(builder) => builder.build().await.map_err(anyhow::Error::from),
         Err(error) => Err(error),
     };
-    let host = match built {
-        Ok(host) => host,
-        Err(error) => {
-            checks.push(Check {
-                what: "host",
-                ok: false,
-                found: format!("{error:#}"),
-            });
-            return checks;
-        }
+    match built {
+        Ok(host) => running(&host, checks, asked).await,
+        Err(error) => failed(checks, &error),
+    }
+}
+
+/// The list with what failed: in the configuration's place where that is what is wrong.
+fn failed(mut checks: Vec<Check>, error: &anyhow::Error) -> (Vec<Check>, Exit) {
+    let exit = render::exit_of(error);
+    let what = match exit {
+        Exit::Usage => "configuration",
+        Exit::Done | Exit::ToolFailure | Exit::Denied | Exit::Bounded | Exit::HostError => "host",
     };
+    checks.retain(|check| check.what != what);
+    checks.push(Check {
+        what,
+        ok: false,
+        found: format!("{error:#}"),
+    });
+    (checks, exit)
+}
+
+async fn running(host: &Host, mut checks: Vec<Check>, asked: Check) -> (Vec<Check>, Exit) {
     let policy = host.policy();
     let roots = policy.roots();
     let shown: Vec<String> = roots
@@ -81,31 +101,24 @@ async fn checks(cli: &Cli) -> Vec<Check> {
             host.policy().ceiling()
         ),
     });
-    checks.push(sandbox(&host).await);
-    checks.push(approver());
+    checks.push(sandbox(host).await);
+    checks.push(asked);
     checks.push(Check {
         what: "shell",
         ok: true,
         found: "none: this version has no shell, and no tool that needs one is registered"
             .to_owned(),
     });
-    checks
+    let exit = match checks.iter().all(|check| check.ok) {
+        true => Exit::Done,
+        false => Exit::HostError,
+    };
+    (checks, exit)
 }
 
 /// The layers, the greatest first: the order in which they set a single setting.
-fn configuration(cli: &Cli) -> Check {
-    let what = "configuration";
-    let loaded = match setup::load(&cli.setup) {
-        Ok(loaded) => loaded,
-        Err(error) => {
-            return Check {
-                what,
-                ok: false,
-                found: format!("{error:#}"),
-            };
-        }
-    };
-    let mut files = loaded.in_force;
+fn configuration(cli: &Cli, loaded: &Loaded) -> Check {
+    let mut files = loaded.in_force.clone();
     files.sort_by_key(|file| std::cmp::Reverse(file.layer));
     let read = files
         .iter()
@@ -124,26 +137,42 @@ fn configuration(cli: &Cli) -> Check {
         });
     }
     Check {
-        what,
+        what: "configuration",
         ok: true,
         found: found.join("; "),
     }
 }
 
-fn approver() -> Check {
-    let found = match toolgate::approval::Terminal::is_there() {
-        true => "a terminal",
-        false => "nobody: what has to be asked is denied",
+/// Who is asked, in turn, as the configuration has it.
+fn approver(approval: &ApprovalSetting) -> Check {
+    let there = toolgate::approval::Terminal::is_there();
+    let one = |kind: &ApproverKind| match (kind, there) {
+        (ApproverKind::Terminal, true) => "the terminal".to_owned(),
+        (ApproverKind::Terminal, false) => "the terminal, which is not there now".to_owned(),
+        (ApproverKind::Queue, _) => "the queue ('toolgate approvals' answers)".to_owned(),
+        (ApproverKind::Program, _) => {
+            let program = approval.program.as_ref();
+            let words = program.map(|program| program.value.join(" "));
+            format!("the program '{}'", words.unwrap_or_default())
+        }
+    };
+    let nobody = approval.approvers() == [ApproverKind::Terminal] && !there;
+    let found = match approval.approvers() {
+        [] => "nobody: what has to be asked is denied".to_owned(),
+        [_] if nobody => {
+            "the terminal, which is not there now: what has to be asked is denied".to_owned()
+        }
+        kinds => kinds.iter().map(one).collect::<Vec<_>>().join(", then "),
     };
     Check {
         what: "approval",
         ok: true,
-        found: found.to_owned(),
+        found,
     }
 }
 
 /// A whole call through every gate, with a record in the journal.
-async fn sandbox(host: &toolgate::Host) -> Check {
+async fn sandbox(host: &Host) -> Check {
     let call = toolgate::model::RawCall::new("LS", r#"{"path":"."}"#);
     let outcome = host
         .call(call.from_origin(toolgate::model::CallOrigin::CommandLine))

@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Denied,
     /// 4: a bound ended the call.
     Bounded,
-    /// 5: the host failed.
+    /// 5: the host failed, or what it prints could not be written.
     HostError,
 }
 

@@ -26,7 +26,10 @@ use exit::Exit;
 pub(crate) fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return render::usage(&error).into(),
+        Err(error) => {
+            let as_json = std::env::args_os().any(|word| word == "--json");
+            return render::ended(render::usage(&error, as_json)).into();
+        }
     };
     render::log_to_stderr();
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -39,9 +42,9 @@ pub(crate) fn run() -> ExitCode {
             runtime.shutdown_background();
             exit
         }
-        Err(error) => render::failure(&error.into()),
+        Err(error) => render::failure(&error.into(), cli.setup.json),
     };
-    exit.into()
+    render::ended(exit).into()
 }
 
 async fn dispatch(cli: &Cli) -> Exit {
@@ -62,7 +65,7 @@ async fn dispatch(cli: &Cli) -> Exit {
                 file,
             } => import::run(cli, file).await,
         },
-        Command::Trust(arguments) => trust::run(cli, arguments),
+        Command::Trust(arguments) => trust::run(cli, arguments).await,
     };
-    done.unwrap_or_else(|error| render::failure(&error))
+    done.unwrap_or_else(|error| render::failure(&error, cli.setup.json))
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use toolgate::approval::Terminal;
-use toolgate::config::{Flags, Layers, Loaded, NotInForce};
+use toolgate::config::{Config, Flags, HookSetting, Layers, Loaded, NotInForce};
 use toolgate::model::{CallOrigin, RawCall, SideEffect};
 use toolgate::policy::Decision;
 use toolgate::{Host, HostBuilder, HostError};
@@ -27,6 +27,14 @@ pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
     for file in &loaded.not_in_force {
         render::note(&not_in_force(setup, file));
     }
+    if let Some(unheard) = unheard(&loaded.config) {
+        render::note(&unheard);
+    }
+    hosted(setup, loaded)
+}
+
+/// The same of a configuration that is loaded.
+pub(crate) fn hosted(setup: &Setup, loaded: Loaded) -> anyhow::Result<HostBuilder> {
     let nobody_named = loaded.config.approval.approvers.is_none();
     let mut builder = Host::builder(&setup.workspace).config(loaded.config);
     if nobody_named {
@@ -36,6 +44,23 @@ pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
         builder = builder.state_dir(state);
     }
     Ok(builder)
+}
+
+/// What the hooks on events of a session hear from this program: nothing.
+pub(crate) fn unheard(config: &Config) -> Option<String> {
+    let of_a_session = |hook: &&HookSetting| !hook.event.has_tool();
+    let hooks: Vec<String> = config
+        .hooks
+        .iter()
+        .filter(of_a_session)
+        .map(|hook| format!("{} ({})", hook.event, hook.source))
+        .collect();
+    (!hooks.is_empty()).then(|| {
+        format!(
+            "these hooks do not run here: session hooks are raised by an embedding agent, not by `toolgate call`: {}",
+            hooks.join(", ")
+        )
+    })
 }
 
 /// The configuration that the flags describe.
@@ -54,12 +79,14 @@ pub(crate) fn layers(setup: &Setup) -> anyhow::Result<Layers> {
     Ok(layers)
 }
 
-/// Where the journal, long outputs, answers and trust are kept.
+/// Where the journal, long outputs, answers and trust are kept: a directory that nobody else may write to.
 pub(crate) fn state_dir(setup: &Setup) -> anyhow::Result<PathBuf> {
     let given = setup.state.clone();
-    Ok(given
+    let folder = given
         .or_else(toolgate::state_dir)
-        .ok_or(HostError::NoHome)?)
+        .ok_or(HostError::NoHome)?;
+    toolgate::state::check(&folder).map_err(HostError::from)?;
+    Ok(folder)
 }
 
 /// A file that sets nothing: why, and what would put it into force.
@@ -94,7 +121,9 @@ fn flags(setup: &Setup) -> anyhow::Result<Flags> {
             .into_iter()
             .flat_map(|(effect, texts)| texts.iter().map(move |text| (effect, text.clone())))
             .collect(),
-        mode: mode.transpose().context("--mode")?,
+        mode: mode
+            .transpose()
+            .context("--mode (default, accept-edits, plan, dont-ask, auto or bypass)")?,
         ceiling: setup.ceiling.map(|level| match level {
             Level::ReadOnly => SideEffect::ReadOnly,
             Level::Mutating => SideEffect::Mutating,

@@ -4,21 +4,21 @@ use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::json;
-use toolgate::config::{NotInForce, Preview, TrustStore, WorkspaceFile};
+use toolgate::config::{Layers, NotInForce, Preview, TrustStore, Trusted, WorkspaceFile};
 use toolgate::model::visible;
 
 use super::args::{Cli, TrustArgs};
 use super::exit::Exit;
 use super::{config_show, render, setup};
 
-pub(crate) fn run(cli: &Cli, arguments: &TrustArgs) -> anyhow::Result<Exit> {
+pub(crate) async fn run(cli: &Cli, arguments: &TrustArgs) -> anyhow::Result<Exit> {
     let store = TrustStore::open(&setup::state_dir(&cli.setup)?)?;
     match &arguments.forget {
         Some(file) => forget(store, file),
         None if arguments.list => list(cli, &store),
-        None => trust(cli, store, arguments.yes),
+        None => trust(cli, store, arguments.yes).await,
     }
 }
 
@@ -30,9 +30,10 @@ struct Candidate {
 }
 
 /// Shows each file that is not in force, and asks for it. What is shown, what is judged and what is trusted are the same
-/// bytes.
-fn trust(cli: &Cli, mut store: TrustStore, yes: bool) -> anyhow::Result<Exit> {
-    let files = setup::layers(&cli.setup)?.workspace_files()?;
+/// bytes; a file with which nothing would start any more is not trusted.
+async fn trust(cli: &Cli, mut store: TrustStore, yes: bool) -> anyhow::Result<Exit> {
+    let layers = setup::layers(&cli.setup)?;
+    let files = layers.workspace_files();
     let mut exit = Exit::Done;
     let mut candidates = Vec::new();
     if files.is_empty() {
@@ -53,6 +54,9 @@ fn trust(cli: &Cli, mut store: TrustStore, yes: bool) -> anyhow::Result<Exit> {
             }
         }
     }
+    if let Err(error) = starts(cli, &layers, &candidates).await {
+        bail!("nothing is trusted: with it, no command would start here any more: {error:#}");
+    }
     if cli.setup.json {
         let all: Vec<_> = candidates.iter().map(described).collect();
         render::json(&all)?;
@@ -71,6 +75,17 @@ fn trust(cli: &Cli, mut store: TrustStore, yes: bool) -> anyhow::Result<Exit> {
         }
     }
     Ok(exit)
+}
+
+/// Builds the host that a start would have with these files, and runs nothing of them.
+async fn starts(cli: &Cli, layers: &Layers, candidates: &[Candidate]) -> anyhow::Result<()> {
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let files: Vec<_> = candidates.iter().map(|one| &one.file).collect();
+    let loaded = layers.load_as_if_trusted(&files)?;
+    setup::hosted(&cli.setup, loaded)?.build().await?;
+    Ok(())
 }
 
 fn described(candidate: &Candidate) -> serde_json::Value {
@@ -130,21 +145,31 @@ fn ask(file: &Path) -> anyhow::Result<bool> {
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// What became of a file since it was trusted.
+fn now(file: &Path, trusted: &Trusted) -> &'static str {
+    match trusted.is_still(file) {
+        true => "as it was",
+        false => "changed since: not in force",
+    }
+}
+
 fn list(cli: &Cli, store: &TrustStore) -> anyhow::Result<Exit> {
     if cli.setup.json {
-        let files: Vec<_> = store
-            .files()
-            .map(|(file, trusted)| json!({"file": file, "trusted": trusted}))
-            .collect();
-        return render::json(&files);
+        let entry = |(file, trusted): (&Path, &Trusted)| json!({"file": file, "trusted": trusted, "now": now(file, trusted)});
+        return render::json(&store.files().map(entry).collect::<Vec<_>>());
     }
-    let mut table = render::table(&["FILE", "TRUSTED ON", "SHA-256"]);
+    let mut table = render::table(&["FILE", "TRUSTED ON", "NOW", "SHA-256"]);
     for (file, trusted) in store.files() {
         let day = trusted
             .trusted_at
             .strftime("%Y-%m-%d %H:%M UTC")
             .to_string();
-        table.add_row([&file.display().to_string(), &day, &trusted.sha256]);
+        table.add_row([
+            &file.display().to_string(),
+            &day,
+            now(file, trusted),
+            &trusted.sha256,
+        ]);
     }
     render::out(&table.to_string());
     Ok(Exit::Done)
@@ -167,9 +192,8 @@ fn forget(mut store: TrustStore, file: &Path) -> anyhow::Result<Exit> {
             return Ok(Exit::Done);
         }
     }
-    render::note(&format!(
+    bail!(
         "'{}' was not trusted; 'toolgate trust --list' shows what is",
         file.display()
-    ));
-    Ok(Exit::Usage)
+    )
 }

@@ -10,7 +10,7 @@ use toml::Spanned;
 use super::rule_entry::RuleEntry;
 use super::settings::{ApproverKind, HookFormat};
 use crate::model::{SideEffect, SubjectKind};
-use crate::policy::{ExemptLine, Mode, SchemaMode};
+use crate::policy::{ExemptLine, SchemaMode};
 
 /// Toolgate's configuration.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -41,9 +41,9 @@ pub(super) struct File {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Permissions {
-    /// What happens to a call that no rule decides. `bypass` can only be given as a start flag.
-    #[schemars(with = "Option<Mode>")]
-    pub(super) mode: Option<Spanned<Mode>>,
+    /// What happens to a call that no rule decides. The mode `bypass` can only be given as a start flag.
+    #[schemars(with = "Option<FileMode>")]
+    pub(super) mode: Option<Spanned<String>>,
     /// No tool above this level runs or is listed.
     #[schemars(with = "Option<SideEffect>")]
     pub(super) ceiling: Option<Spanned<SideEffect>>,
@@ -57,6 +57,29 @@ pub(super) struct Permissions {
     #[schemars(with = "Vec<RuleEntry>")]
     pub(super) deny: Vec<Spanned<RuleEntry>>,
 }
+
+/// The modes that a file may set.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(
+    dead_code,
+    reason = "only its schema is used: the word itself is read with its line"
+)]
+enum FileMode {
+    /// Read-only tools run, everything else is asked.
+    Default,
+    /// Like `default`, and the built-in file-writing tools run inside the workspace.
+    AcceptEdits,
+    /// Only read-only tools run or are listed.
+    Plan,
+    /// Like `default`, but what would be asked is denied.
+    DontAsk,
+    /// Like `dont-ask`, and mutating tools run that the host has verified to destroy nothing, inside the workspace.
+    Auto,
+}
+
+/// The words of [`FileMode`].
+pub(super) const FILE_MODES: [&str; 5] = ["default", "accept-edits", "plan", "dont-ask", "auto"];
 
 /// Directories beside the workspace. Relative ones stand on the folder of the file.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

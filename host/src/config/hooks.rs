@@ -1,5 +1,7 @@
 //! Hook tables to hooks.
 
+use std::collections::BTreeMap;
+
 use toml::Spanned;
 
 use super::ConfigError;
@@ -43,7 +45,7 @@ fn hook(
         },
         (None, Some(component)) => match entry.format {
             None => HookRun::Component {
-                file: reading.placed(component).value,
+                file: reading.placed(component)?.value,
             },
             Some(format) => {
                 let what =
@@ -65,6 +67,11 @@ fn hook(
             let what = format!("the event {event} belongs to no tool: leave 'tools' out");
             return Err(reading.wrong(tools.span().start, what));
         }
+        Some(tools) if tools.get_ref().is_empty() => {
+            let what =
+                "'tools' is empty, so that the hook is for no tool: leave it out for all tools";
+            return Err(reading.wrong(tools.span().start, what));
+        }
         Some(tools) => tools.into_inner(),
         None => Vec::new(),
     };
@@ -77,6 +84,7 @@ fn hook(
             None => DEFAULT_PROGRAM_TIMEOUT_MS,
         },
         source: reading.source(at),
+        bound: BTreeMap::new(),
     })
 }
 

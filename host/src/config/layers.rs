@@ -106,6 +106,10 @@ impl Layers {
     /// The first thing that is wrong, with its file and line. A workspace's file that nobody trusts is not read at all,
     /// so that nothing in it is an error.
     pub fn load(&self) -> Result<Loaded, ConfigError> {
+        self.load_with(&[])
+    }
+
+    fn load_with(&self, as_if: &[&WorkspaceFile]) -> Result<Loaded, ConfigError> {
         let mut loaded = Loaded::default();
         if let Some(file) = &self.managed {
             loaded.add_if_there(Layer::Managed, file)?;
@@ -113,7 +117,7 @@ impl Layers {
         if let Some(file) = &self.user {
             loaded.add_if_there(Layer::User, file)?;
         }
-        loaded.add_workspace(self)?;
+        loaded.add_workspace(self, as_if)?;
         for file in &self.named {
             match read_once::config_file(file) {
                 Ok(content) => loaded.add(Layer::CommandLine, file, &content)?,
@@ -128,13 +132,18 @@ impl Layers {
         Ok(loaded)
     }
 
-    /// The files that the workspace has, whether or not they are in force.
+    /// The same as if these files of the workspace were trusted as they were read: what a start with them would be.
     ///
     /// # Errors
-    /// There are two project files.
-    pub fn workspace_files(&self) -> Result<Vec<WorkspaceFile>, ConfigError> {
+    /// As for [`Layers::load`].
+    pub fn load_as_if_trusted(&self, files: &[&WorkspaceFile]) -> Result<Loaded, ConfigError> {
+        self.load_with(files)
+    }
+
+    /// The files that the workspace has, whether or not they are in force.
+    pub fn workspace_files(&self) -> Vec<WorkspaceFile> {
         let Some(workspace) = &self.workspace else {
-            return Ok(Vec::new());
+            return Vec::new();
         };
         // A file that a person named is theirs to name, and counts once.
         let named: Vec<PathBuf> = [&self.managed, &self.user]
@@ -169,25 +178,37 @@ impl Loaded {
         Ok(())
     }
 
-    fn add_workspace(&mut self, layers: &Layers) -> Result<(), ConfigError> {
+    fn add_workspace(
+        &mut self,
+        layers: &Layers,
+        as_if: &[&WorkspaceFile],
+    ) -> Result<(), ConfigError> {
         let places = layers.workspace.iter();
         let places = places.flat_map(|workspace| workspace::possible(workspace));
         self.config.files.extend(places);
-        let files = layers.workspace_files()?;
+        let files = layers.workspace_files();
         let store = match &layers.state {
             Some(state) if !files.is_empty() => Some(TrustStore::open(state)?),
             Some(_) | None => None,
         };
         for file in files {
+            let given = as_if.iter().find(|given| given.file == file.file);
             let trusted = store.as_ref().and_then(|store| store.get(&file.file));
-            match file.judge(trusted)? {
-                Some(why) => self.not_in_force.push(NotInForce {
+            let (file, judged) = match given {
+                Some(given) => ((*given).clone(), Ok(given.preview()?)),
+                None => {
+                    let judged = file.judge(trusted)?;
+                    (file, judged)
+                }
+            };
+            match judged {
+                Err(why) => self.not_in_force.push(NotInForce {
                     layer: file.layer,
                     file: file.file,
                     why,
                 }),
-                None => {
-                    file.add_to(&mut self.config)?;
+                Ok(preview) => {
+                    file.add_to(&mut self.config, &preview)?;
                     self.in_force.push(InForce {
                         layer: file.layer,
                         file: file.file,

@@ -6,14 +6,14 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::ConfigError;
-use super::file::{File, Limits, Permissions, Subject, ToolLimits};
+use super::file::{FILE_MODES, File, Limits, Permissions, Subject, ToolLimits};
 use super::keep::{keep, keep_fixed, keep_in};
 use super::reading::Reading;
 use super::rule_entry::RuleEntry;
 use super::settings::{Config, LimitSetting};
 use super::source::{Layer, Sourced};
 use super::{approval, hooks, keys};
-use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout};
+use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
 /// Adds what a file says.
@@ -36,10 +36,12 @@ pub(super) fn add(
     add_permissions(config, &reading, file.permissions)?;
     approval::add(config, &reading, file.approval)?;
     let placed = |path| reading.placed(path);
-    config.read.extend(file.files.read.into_iter().map(placed));
-    config
-        .write
-        .extend(file.files.write.into_iter().map(placed));
+    for path in file.files.read {
+        config.read.push(placed(path)?);
+    }
+    for path in file.files.write {
+        config.write.push(placed(path)?);
+    }
     let mode = file.schema.mode;
     keep(&mut config.schema, mode.map(|mode| reading.sourced(mode)));
     for (tool, mode) in file.schema.tools {
@@ -53,16 +55,19 @@ pub(super) fn add(
     config.hooks.extend(hooks::read(&reading, file.hooks)?);
     let named = |name| reading.sourced(name);
     let components = file.components;
-    config
-        .components
-        .extend(components.files.into_iter().map(placed));
+    for path in components.files {
+        config.components.push(placed(path)?);
+    }
     config
         .without
         .extend(components.without.into_iter().map(named));
     config
         .trusted
         .extend(components.trusted.into_iter().map(named));
-    keep(&mut config.journal, file.journal.file.map(placed));
+    keep(
+        &mut config.journal,
+        file.journal.file.map(placed).transpose()?,
+    );
     Ok(())
 }
 
@@ -82,14 +87,29 @@ fn add_permissions(
     }
     let ceiling = permissions.ceiling.map(|ceiling| reading.sourced(ceiling));
     keep_fixed("ceiling", &mut config.ceiling, ceiling)?;
-    let mode = permissions.mode.map(|mode| reading.sourced(mode));
-    if let Some(mode) = &mode
-        && mode.value == Mode::Bypass
-    {
-        let what = "mode 'bypass' can only be given as a start flag (--mode bypass)";
-        return Err(mode.source.wrong(what));
+    let mode = permissions.mode.map(|mode| file_mode(reading, mode));
+    keep_fixed("mode", &mut config.mode, mode.transpose()?)
+}
+
+/// A mode that a file may set.
+fn file_mode(reading: &Reading<'_>, mode: Spanned<String>) -> Result<Sourced<Mode>, ConfigError> {
+    let Sourced { value, source } = reading.sourced(mode);
+    match value.parse() {
+        Ok(Mode::Bypass) => {
+            let what = "mode 'bypass' can only be given as a start flag (--mode bypass)";
+            Err(source.wrong(what))
+        }
+        Ok(mode) => Ok(Sourced {
+            value: mode,
+            source,
+        }),
+        Err(_unknown) => Err(source.wrong(format!(
+            "'{}' is not a mode: it is one of {}.{}",
+            value.escape_debug(),
+            FILE_MODES.join(", "),
+            suggestion(&value, FILE_MODES)
+        ))),
     }
-    keep_fixed("mode", &mut config.mode, mode)
 }
 
 fn parse_rule(

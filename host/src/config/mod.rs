@@ -17,6 +17,7 @@ mod places;
 mod read_once;
 mod reading;
 mod rule_entry;
+mod runs;
 mod settings;
 mod source;
 #[cfg(test)]
@@ -26,8 +27,10 @@ mod workspace;
 
 use std::path::PathBuf;
 
+pub use bound::{same_bytes, unchanged};
 pub use layers::{Flags, InForce, Layers, Loaded};
 pub use places::{MANAGED_FILE, state_dir, user_file};
+pub use runs::Runs;
 pub use settings::{
     ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookFormat, HookRun,
     HookSetting, LimitSetting, MAX_PROGRAM_TIMEOUT_MS,

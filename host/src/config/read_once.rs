@@ -103,6 +103,11 @@ pub(super) fn digest(path: &Path) -> Result<Option<String>, String> {
     Ok(Some(hex(&hasher.finalize())))
 }
 
+/// Digest of bytes that were read.
+pub(super) fn digest_of(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 /// Never blocks on a pipe, never becomes our terminal.
 const FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC)

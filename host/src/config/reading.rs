@@ -1,26 +1,29 @@
 //! One file on its way to settings: positions to lines, values to sourced values, relative paths to whole ones.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use toml::Spanned;
 
 use super::ConfigError;
 use super::source::{Layer, Source, Sourced};
+use crate::policy::fold;
 
 /// See the module.
 pub(super) struct Reading<'a> {
     layer: Layer,
     path: &'a Path,
+    text: &'a str,
     /// Where each line begins, but for the first.
     breaks: Vec<usize>,
 }
 
 impl<'a> Reading<'a> {
-    pub(super) fn new(layer: Layer, path: &'a Path, text: &str) -> Self {
+    pub(super) fn new(layer: Layer, path: &'a Path, text: &'a str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         Self {
             layer,
             path,
+            text,
             breaks: ends.map(|(at, _)| at + 1).collect(),
         }
     }
@@ -52,10 +55,43 @@ impl<'a> Reading<'a> {
     }
 
     /// A path of the file, which stands on the file's folder.
-    pub(super) fn placed(&self, path: Spanned<PathBuf>) -> Sourced<PathBuf> {
+    ///
+    /// # Errors
+    /// The file is a workspace's, and its path has `..` behind a name: where that leads is up to whoever can put a link
+    /// in the place of the name.
+    pub(super) fn placed(&self, path: Spanned<PathBuf>) -> Result<Sourced<PathBuf>, ConfigError> {
+        let at = path.span().start;
         let mut path = self.sourced(path);
+        self.refuse_dodge(at, &path.value)?;
         path.value = self.folder().join(&path.value);
-        path
+        if self.of_a_workspace() {
+            path.value = fold(Path::new("/"), &path.value);
+        }
+        Ok(path)
+    }
+
+    fn of_a_workspace(&self) -> bool {
+        matches!(self.layer, Layer::Project | Layer::Local)
+    }
+
+    fn refuse_dodge(&self, at: usize, path: &Path) -> Result<(), ConfigError> {
+        let mut named = false;
+        let mut dodges = false;
+        for part in path.components() {
+            match part {
+                Component::Normal(_) => named = true,
+                Component::ParentDir => dodges |= named,
+                Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
+            }
+        }
+        if !(dodges && self.of_a_workspace()) {
+            return Ok(());
+        }
+        let what = format!(
+            "'{}' has '..' behind a name, which may become a link to anywhere: write the path without it",
+            path.display()
+        );
+        Err(self.wrong(at, what))
     }
 
     /// A command of the file, whose program stands on the file's folder where it has a slash in its name.
@@ -69,6 +105,7 @@ impl<'a> Reading<'a> {
             return Err(self.wrong(at, "the command is empty: name a program"));
         };
         if program.contains('/') {
+            self.refuse_dodge(at, Path::new(&*program))?;
             *program = match self.folder().join(&*program).into_os_string().into_string() {
                 Ok(placed) => placed,
                 Err(folder) => {
@@ -97,8 +134,30 @@ impl<'a> Reading<'a> {
         ConfigError {
             file: self.path.to_owned(),
             line: error.span().map_or(0, |span| self.line(span.start)),
-            what: error.message().to_owned(),
+            what: self.plainly(error),
         }
+    }
+
+    /// The reader's sentence in words of the file rather than of the program.
+    fn plainly(&self, error: &toml::de::Error) -> String {
+        let message = error.message();
+        let span = error.span().and_then(|span| self.text.get(span));
+        if let ("duplicate key", Some(key)) = (message, span) {
+            return format!("the key '{}' stands there twice", key.trim());
+        }
+        let words = [
+            ("expected a sequence", "expected a list"),
+            ("expected u64", "expected a whole number"),
+            ("expected a map", "expected a table"),
+            ("invalid type: map", "invalid type: a table"),
+            ("invalid type: sequence", "invalid type: a list"),
+            ("wanted string or table", "expected a text or a table"),
+        ];
+        words
+            .iter()
+            .fold(message.to_owned(), |said, (theirs, ours)| {
+                said.replace(theirs, ours)
+            })
     }
 
     fn folder(&self) -> &Path {

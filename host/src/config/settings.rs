@@ -54,6 +54,9 @@ pub struct Config {
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.
     pub files: Vec<PathBuf>,
+    /// What the workspace's trusted files name, and what it was when it was trusted: `sha256:…` of a file, `at …` of a
+    /// directory, or `absent`.
+    pub bound: BTreeMap<PathBuf, String>,
 }
 
 impl Config {
@@ -95,6 +98,9 @@ pub struct ApprovalSetting {
     pub program: Option<Sourced<Vec<String>>>,
     /// Milliseconds it may take, 1 to 600,000. Default 10,000.
     pub program_timeout_ms: Option<Sourced<u64>>,
+    /// Of a program of a workspace's file: what it runs and what that was when it was trusted.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub bound: BTreeMap<PathBuf, String>,
 }
 
 impl ApprovalSetting {
@@ -150,6 +156,10 @@ pub struct HookSetting {
     pub timeout_ms: u64,
     /// Where it stands.
     pub source: Source,
+    /// Of a hook of a workspace's file: what it runs and what that was when it was trusted. It is compared before each
+    /// run.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub bound: BTreeMap<PathBuf, String>,
 }
 
 impl HookSetting {
@@ -161,6 +171,7 @@ impl HookSetting {
             tools: Vec::new(),
             timeout_ms: DEFAULT_PROGRAM_TIMEOUT_MS,
             source: Source::library(),
+            bound: BTreeMap::new(),
         }
     }
 }

@@ -3,21 +3,25 @@
 //! What protects the store is its place and its mode (0600, in the state directory, which no tool writes to).
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
+use super::bound::unchanged;
+use super::read_once;
 use super::workspace::{Preview, WorkspaceFile};
+use crate::state;
 
 /// The form of the store. Another one is refused rather than guessed at.
 const VERSION: u32 = 1;
 /// Its name in the state directory.
 const NAME: &str = "trusted.json";
+/// The most bytes of it.
+const MAX_FILE: u64 = 8 << 20;
 
 /// See the module.
 #[derive(Debug)]
@@ -38,6 +42,14 @@ pub struct Trusted {
     pub named: BTreeMap<PathBuf, String>,
 }
 
+impl Trusted {
+    /// Whether a file, and what it names, is still what it was.
+    pub fn is_still(&self, file: &Path) -> bool {
+        let same = read_once::digest(file).is_ok_and(|now| now.as_deref() == Some(&*self.sha256));
+        same && unchanged(&self.named).is_ok()
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -49,8 +61,9 @@ impl TrustStore {
     /// The store in a state directory. Where there is none yet, nothing is trusted.
     ///
     /// # Errors
-    /// It cannot be read or understood.
+    /// It cannot be read or understood, or anybody else may have written it.
     pub fn open(state: &Path) -> Result<Self, ConfigError> {
+        believed(state)?;
         let file = state.join(NAME);
         let files = read(&file)?;
         Ok(Self { file, files })
@@ -79,7 +92,7 @@ impl TrustStore {
         let trusted = Trusted {
             sha256: digest.to_owned(),
             trusted_at: Timestamp::now(),
-            named: preview.bound.clone(),
+            named: preview.config.bound.clone(),
         };
         self.change(|files| files.insert(file.file.clone(), trusted))?;
         Ok(())
@@ -101,12 +114,8 @@ impl TrustStore {
     ) -> Result<T, ConfigError> {
         let failed = |error: std::io::Error| self.wrong(format!("cannot be written: {error}"));
         let folder = self.file.parent().unwrap_or(Path::new("."));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(failed)?;
-        let lock = private(&self.file.with_extension("lock"), false).map_err(failed)?;
+        state::open(folder).map_err(of_state)?;
+        let lock = state::create(&self.file.with_extension("lock"), false).map_err(failed)?;
         lock.lock().map_err(failed)?;
         let mut files = read(&self.file)?;
         let changed = change(&mut files);
@@ -136,39 +145,43 @@ fn read(file: &Path) -> Result<BTreeMap<PathBuf, Trusted>, ConfigError> {
         line: 0,
         what,
     };
-    let mut text = String::new();
-    match File::open(file).and_then(|mut opened| opened.read_to_string(&mut text)) {
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+    let bytes = match state::read(file, MAX_FILE) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(BTreeMap::new()),
         Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
-    }
+    };
     let unknown = |said: String| {
         wrong(format!(
             "is not a list of trusted files that this version knows: {said}. Remove it and trust anew with \
              'toolgate trust'"
         ))
     };
-    let stored: Stored = serde_json::from_str(&text).map_err(|error| unknown(error.to_string()))?;
+    let stored: Stored =
+        serde_json::from_slice(&bytes).map_err(|error| unknown(error.to_string()))?;
     if stored.version != VERSION {
         return Err(unknown(format!("its version is {}", stored.version)));
     }
     Ok(stored.files)
 }
 
-/// A file of ours alone, opened for writing.
-fn private(file: &Path, truncate: bool) -> std::io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(truncate)
-        .mode(0o600)
-        .open(file)
+/// The state directory is one that can be believed.
+fn believed(folder: &Path) -> Result<(), ConfigError> {
+    state::check(folder).map_err(of_state)
+}
+
+fn of_state(error: state::StateError) -> ConfigError {
+    ConfigError {
+        what: format!("cannot be used: it {}", error.what),
+        file: error.path,
+        line: 0,
+    }
 }
 
 /// Puts a new content into a file's place, whole or not at all. The caller holds the lock.
 fn replace(file: &Path, content: &[u8]) -> std::io::Result<()> {
     let beside = file.with_extension("new");
-    let mut new = private(&beside, true)?;
+    // Ours, since the folder is; a link there is not written through.
+    let mut new = state::create(&beside, true)?;
     new.write_all(content)?;
     new.sync_all()?;
     std::fs::rename(&beside, file)?;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::ConfigError;
-use super::bound::{Bound, bound};
+use super::bound::bind;
 use super::merge;
 use super::places::{LOCAL_FILE, PROJECT_FILES};
 use super::read_once::{self, Content, Unusable};
@@ -31,14 +31,13 @@ pub struct WorkspaceFile {
 pub struct Preview {
     /// What the file says, alone.
     pub config: Config,
-    pub(super) bound: Bound,
 }
 
 impl Preview {
     /// What it names inside the workspace, each with what it is now: `sha256:…` of a file, `at …` of a directory, or
     /// `absent`.
     pub fn named(&self) -> impl Iterator<Item = (&Path, &str)> {
-        let named = self.bound.iter();
+        let named = self.config.bound.iter();
         named.map(|(path, now)| (path.as_path(), now.as_str()))
     }
 }
@@ -124,17 +123,12 @@ fn day(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
-/// The files that a workspace has, project before local, without those that are named in another way (`named`).
-///
-/// # Errors
-/// There are two project files: which of them counts must not be a matter of names.
-pub(super) fn files(
-    workspace: &Path,
-    named: &[PathBuf],
-) -> Result<Vec<WorkspaceFile>, ConfigError> {
+/// The files that a workspace has, project before local, without those that are named in another way (`named`). Of two
+/// project files, neither can be used.
+pub(super) fn files(workspace: &Path, named: &[PathBuf]) -> Vec<WorkspaceFile> {
     // A workspace that cannot be opened has no files; whoever opens it as a workspace says why.
     let Ok(workspace) = workspace.canonicalize() else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let find = |layer, below: &str| {
         let file = workspace.join(below);
@@ -156,18 +150,20 @@ pub(super) fn files(
         .into_iter()
         .filter_map(|below| find(Layer::Project, below))
         .collect();
-    if let [one, other, ..] = files.as_slice() {
-        return Err(ConfigError {
-            file: one.file.clone(),
-            line: 0,
-            what: format!(
+    // Which of them counts must not be a matter of names; and what nobody trusts cannot stop the start.
+    let names: Vec<PathBuf> = files.iter().map(|file| file.file.clone()).collect();
+    if names.len() > 1 {
+        for file in &mut files {
+            let other = names.iter().find(|name| **name != file.file);
+            let other = other.unwrap_or(&file.file);
+            file.content = Err(format!(
                 "is one of two project files, and '{}' is the other: keep one",
-                other.file.display()
-            ),
-        });
+                other.display()
+            ));
+        }
     }
     files.extend(find(Layer::Local, LOCAL_FILE));
-    Ok(files)
+    files
 }
 
 /// Every path at which a workspace's file may stand.
@@ -192,15 +188,11 @@ impl WorkspaceFile {
     /// # Errors
     /// It cannot be used, or something in it is wrong.
     pub fn preview(&self) -> Result<Preview, ConfigError> {
-        let content = self.content.as_ref().map_err(|what| ConfigError {
-            file: self.file.clone(),
-            line: 0,
-            what: what.clone(),
-        })?;
+        let content = self.content.as_ref().map_err(|what| self.wrong(what))?;
         let mut config = Config::default();
         merge::add(&mut config, self.layer, &self.file, &content.text)?;
-        let bound = bound(&config, &self.file, &self.workspace)?;
-        Ok(Preview { config, bound })
+        bind(&mut config, &self.file, &self.workspace)?;
+        Ok(Preview { config })
     }
 
     /// Why it would not be in force with what a store trusts; none: it would.
@@ -208,7 +200,7 @@ impl WorkspaceFile {
     /// # Errors
     /// It is trusted, and something in it is wrong.
     pub fn standing(&self, store: &TrustStore) -> Result<Option<NotInForce>, ConfigError> {
-        let why = self.judge(store.get(&self.file))?;
+        let why = self.judge(store.get(&self.file))?.err();
         Ok(why.map(|why| NotInForce {
             layer: self.layer,
             file: self.file.clone(),
@@ -216,36 +208,55 @@ impl WorkspaceFile {
         }))
     }
 
-    pub(super) fn judge(&self, trusted: Option<&Trusted>) -> Result<Option<WhyNot>, ConfigError> {
+    /// What it sets, if it is what was trusted; or why it sets nothing.
+    pub(super) fn judge(
+        &self,
+        trusted: Option<&Trusted>,
+    ) -> Result<Result<Preview, WhyNot>, ConfigError> {
         let content = match &self.content {
             Ok(content) => content,
-            Err(what) => return Ok(Some(WhyNot::Unusable { what: what.clone() })),
+            Err(what) => return Ok(Err(WhyNot::Unusable { what: what.clone() })),
         };
         let Some(trusted) = trusted else {
-            return Ok(Some(WhyNot::NeverTrusted));
+            return Ok(Err(WhyNot::NeverTrusted));
         };
         let trusted_at = trusted.trusted_at;
         if trusted.sha256 != content.digest {
-            return Ok(Some(WhyNot::Changed { trusted_at }));
+            return Ok(Err(WhyNot::Changed { trusted_at }));
         }
-        let now = self.preview()?.bound;
+        let preview = self.preview()?;
+        let now = &preview.config.bound;
         let paths = now.keys().chain(trusted.named.keys());
         let mut changed = paths.filter(|path| now.get(*path) != trusted.named.get(*path));
-        Ok(changed.next().map(|path| WhyNot::NamedChanged {
-            path: path.clone(),
-            trusted_at,
-        }))
+        let changed = changed.next().cloned();
+        Ok(match changed {
+            Some(path) => Err(WhyNot::NamedChanged { path, trusted_at }),
+            None => Ok(preview),
+        })
     }
 
-    /// Adds what it says.
-    pub(super) fn add_to(&self, config: &mut Config) -> Result<(), ConfigError> {
-        match &self.content {
-            Ok(content) => merge::add(config, self.layer, &self.file, &content.text),
-            Err(what) => Err(ConfigError {
-                file: self.file.clone(),
-                line: 0,
-                what: what.clone(),
-            }),
+    /// Adds what it says, with what it was found to be bound to.
+    pub(super) fn add_to(&self, config: &mut Config, preview: &Preview) -> Result<(), ConfigError> {
+        let content = self.content.as_ref().map_err(|what| self.wrong(what))?;
+        let known = config.hooks.len();
+        merge::add(config, self.layer, &self.file, &content.text)?;
+        let own = config.hooks.iter_mut().skip(known);
+        for (hook, seen) in own.zip(&preview.config.hooks) {
+            hook.bound = seen.bound.clone();
+        }
+        let program = config.approval.program.as_ref();
+        if program.is_some_and(|program| program.source.file == self.file) {
+            config.approval.bound = preview.config.approval.bound.clone();
+        }
+        config.bound.extend(preview.config.bound.clone());
+        Ok(())
+    }
+
+    fn wrong(&self, what: &str) -> ConfigError {
+        ConfigError {
+            file: self.file.clone(),
+            line: 0,
+            what: what.to_owned(),
         }
     }
 }

@@ -11,13 +11,13 @@ use serde::Serialize;
 use super::g02_resolve::Resolved;
 use super::g05_schema::Validated;
 use super::g06_pre_hooks::{Hooked, PreHooked, PreHooks};
-use super::g07_approval::{self, Approval, Asked, Cleared};
+use super::g07_approval::{Approval, Asked, Cleared};
 use super::g10_post_hooks::Finished;
 use super::g11_journal::Recorder;
 use super::hook_run::EventHooks;
 use super::in_force::InForce;
 use super::ports::{
-    Approver, EventHook, HookEvent, Journal, PostHook, PreHook, Remembered, SpillStore,
+    Approver, EventHook, HookEvent, Journal, PostHook, PreHook, Remembered, Sight, SpillStore,
 };
 use super::registry::Registry;
 use super::session::SessionEvent;
@@ -55,6 +55,8 @@ pub struct ChainParts {
     pub approver: Arc<dyn Approver>,
     /// What was said to "always"; none: that answer cannot be given.
     pub remembered: Option<Arc<dyn Remembered>>,
+    /// Looks where the paths of a call lead before somebody is asked.
+    pub sight: Arc<dyn Sight>,
     /// Where too long results go.
     pub spill: Arc<dyn SpillStore>,
     /// Where every end is written.
@@ -117,6 +119,7 @@ impl Chain {
                 exempt: parts.exempt,
                 approver: parts.approver,
                 remembered: parts.remembered,
+                sight: parts.sight,
                 hooks: EventHooks::new(parts.event_hooks, parts.hook_timeout),
                 session: parts.session.clone(),
             },
@@ -299,13 +302,33 @@ impl Chain {
 
     async fn explain_walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<(), Denial> {
         let policy = self.policies.current();
-        let resolved = self.admit(&policy, raw, trail)?;
+        let admitted = self.admit(&policy, raw, trail);
+        let resolved = admitted.map_err(|denial| self.with_what_hides(&policy, raw, denial))?;
         let validated = self.judge(&policy, resolved, trail).await?;
-        self.explain_rest(&policy, &validated, trail);
-        Ok(())
+        self.explain_rest(&policy, &validated, trail).await
     }
 
-    fn explain_rest(&self, policy: &Policy, validated: &Validated, trail: &mut Trail) {
+    /// A model must not learn that a hidden tool exists; who asks for an explanation may.
+    fn with_what_hides(&self, policy: &Policy, raw: &RawCall, denial: Denial) -> Denial {
+        let hidden = self
+            .registry
+            .get(&raw.name)
+            .filter(|_| denial.gate == Gate::Resolve)
+            .and_then(|tool| policy.hidden_by(tool.facts()));
+        match hidden {
+            Some(reason) => denial
+                .with_hint(format!("the tool is there and hidden: {reason}"))
+                .with_matched(reason.sources().to_vec()),
+            None => denial,
+        }
+    }
+
+    async fn explain_rest(
+        &self,
+        policy: &Policy,
+        validated: &Validated,
+        trail: &mut Trail,
+    ) -> Result<(), Denial> {
         let permitted = validated.permitted();
         let tool = permitted.call().tool().name();
         let hooks = self.pre_hooks.hooks.iter();
@@ -316,12 +339,8 @@ impl Chain {
             names => format!("would run: {}", names.join(", ")),
         };
         trail.note(Gate::PreHooks, GateNote::Passed, hooks);
-        let question = g07_approval::question(self.approval.exempt, permitted, None);
-        let (note, detail) = match (question, self.approval.would_recall(policy, permitted)) {
-            (None, _) => (GateNote::Passed, "nobody has to be asked".to_owned()),
-            (Some(_), Some(by)) => (GateNote::Passed, format!("approved by {by}")),
-            (Some(reason), None) => (GateNote::Asked, format!("would ask: {reason}")),
-        };
+        let (note, detail) = self.approval.foretell(policy, permitted).await?;
         trail.note(Gate::Approval, note, detail);
+        Ok(())
     }
 }

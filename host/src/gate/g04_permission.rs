@@ -74,11 +74,9 @@ pub(super) async fn check(
         }
         (Decision::Deny, reason) | (Decision::Allow | Decision::Ask, reason @ Some(_)) => {
             let mode = policy.mode().as_str();
-            let denial = Denial::new(
-                Gate::Permission,
-                reason.unwrap_or(DenialReason::NothingAllows { mode }),
-            )
-            .with_matched(matched);
+            let reason = reason.unwrap_or(DenialReason::NothingAllows { mode });
+            let reason = named(reason, &call, &subjects);
+            let denial = Denial::new(Gate::Permission, reason).with_matched(matched);
             return Err(hinted(denial, policy, &call, &subjects));
         }
     }
@@ -114,6 +112,17 @@ fn resolved(subjects: &[Subject], verdict: &Verdict) -> Vec<Subject> {
     subjects.iter().filter_map(&mut resolve).collect()
 }
 
+/// A call without a subject is told which field it stands in.
+fn named(reason: DenialReason, call: &Normalised, subjects: &[Subject]) -> DenialReason {
+    match (reason, &call.tool().declaration().subject) {
+        (DenialReason::Undecidable { rule, .. }, Some(field)) if subjects.is_empty() => {
+            let what = format!("the call gives no '{}' to compare it with", field.field);
+            DenialReason::Undecidable { rule, what }
+        }
+        (reason, _) => reason,
+    }
+}
+
 /// What an operator can do about the denial.
 fn hinted(denial: Denial, policy: &Policy, call: &Normalised, subjects: &[Subject]) -> Denial {
     let tool = call.tool().name();
@@ -126,6 +135,9 @@ fn hinted(denial: Denial, policy: &Policy, call: &Normalised, subjects: &[Subjec
             Some(rule) => format!("to allow it, add the rule {rule} to 'allow'"),
             None => return denial,
         },
+        DenialReason::NotAsked { .. } => {
+            "an ask rule, or a file that programs run, is asked for in mode default only".into()
+        }
         DenialReason::AboveCeiling { .. } => {
             "the ceiling, or mode plan, is set in [permissions] or by a start flag".into()
         }

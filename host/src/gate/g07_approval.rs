@@ -1,9 +1,11 @@
 //! Gate 7: the human.
 //!
 //! Asks where the decision is `ask`, where a hook wants it, or where no rule allows the call and the tool's traits demand
-//! it: above the exempt line, or destructive. An approval is a one-use ticket over the final input: `Cleared` is used up
-//! by the one execution. What was said to "always" is not asked again. Hooks on permission requests may deny before
-//! anybody is asked. Refuses what is not approved, and what nobody can approve.
+//! it: above the exempt line, or destructive. An approval is a one-use ticket over the final input and over what was seen
+//! where its paths lead: `Cleared` is used up by the one execution, reaches only the places that were shown, and what
+//! changed while somebody was asked is asked again. What was said to "always" is not asked again. Hooks on permission
+//! requests may deny before anybody is asked. Refuses what is not approved, what nobody can approve, and, before anybody
+//! is asked, what could not be opened whatever they answer.
 
 use std::sync::Arc;
 
@@ -14,12 +16,18 @@ use super::g04_permission::Permitted;
 use super::g06_pre_hooks::Hooked;
 use super::hook_run::EventHooks;
 use super::in_force::InForce;
-use super::ports::{Answer, ApprovalRequest, Approver, HookEvent, PortError, Remembered, Standing};
+use super::ports::{
+    Answer, ApprovalRequest, Approver, HookEvent, PortError, Remembered, Sight, Standing,
+};
 use super::registry::RegisteredTool;
+use super::seen::Seen;
 use super::ticket;
 use super::trail::{GateNote, Trail};
 use crate::model::{Denial, DenialReason, Gate, HookEventName};
-use crate::policy::{Basis, Decision, ExemptLine, FileGrant, Policy, Verdict};
+use crate::policy::{Access, Basis, Decision, ExemptLine, FileGrant, Policy};
+
+/// How often somebody is asked about a call whose files change while they are asked.
+const MAX_ROUNDS: usize = 3;
 
 /// A call that every gate let pass, with what it may reach. Providers take it by value: it is good for one execution.
 #[derive(Debug)]
@@ -60,6 +68,7 @@ pub(super) struct Approval {
     pub(super) exempt: ExemptLine,
     pub(super) approver: Arc<dyn Approver>,
     pub(super) remembered: Option<Arc<dyn Remembered>>,
+    pub(super) sight: Arc<dyn Sight>,
     pub(super) hooks: EventHooks,
     pub(super) session: String,
 }
@@ -81,7 +90,10 @@ pub(super) fn question(exempt: ExemptLine, call: &Permitted, hook: Option<&str>)
     }
     match &verdict.basis {
         Basis::Rules | Basis::Unclear { .. } | Basis::RunsCode { .. } | Basis::Denial => {
-            (verdict.decision != Decision::Allow).then(|| format!("asked {}", verdict.basis))
+            (verdict.decision != Decision::Allow).then(|| match verdict.matched.first() {
+                Some(rule) if verdict.basis == Basis::Rules => format!("asked by the rule {rule}"),
+                Some(_) | None => format!("asked {}", verdict.basis),
+            })
         }
         Basis::AcceptEdits | Basis::Verified | Basis::Bypass => None,
         Basis::ReadOnly | Basis::Mode { .. } => (!exempt.covers(traits)).then(|| {
@@ -116,8 +128,7 @@ impl Approval {
                 (policy.file_grant(tool.facts(), verdict, bypassed), None)
             }
             Some(reason) => {
-                let files = policy.file_grant(tool.facts(), verdict, true);
-                let by = self.answer(policy, &call, files.as_ref(), reason).await?;
+                let (files, by) = self.settle(policy, &call, &reason, trail).await?;
                 trail.note(Gate::Approval, GateNote::Asked, format!("approved by {by}"));
                 (files, Some(by))
             }
@@ -134,28 +145,63 @@ impl Approval {
         })))
     }
 
-    /// Who approved.
+    /// Asks until the answer is to what is there, with what the answer lets the call reach, and who gave it.
+    async fn settle(
+        &self,
+        policy: &Policy,
+        call: &Hooked,
+        reason: &str,
+        trail: &mut Trail,
+    ) -> Result<(Option<FileGrant>, String), Denial> {
+        let permitted = call.validated().permitted();
+        let (facts, verdict) = (permitted.call().tool().facts(), permitted.verdict());
+        let mut seen = Seen::look(self.sight.as_ref(), policy, permitted).await?;
+        let mut reason = seen.reason(reason);
+        let mut round = 1;
+        loop {
+            let places = seen.places();
+            let standing = self.standing(policy, call, &seen);
+            if let Some(by) = self.recalled(standing.as_ref()) {
+                return Ok((policy.standing_grant(facts, verdict, &places), by));
+            }
+            let request = request(policy, call, &seen, reason.clone(), standing);
+            let (by, always) = self.answer(policy, call, &request).await?;
+            // A yes is for what was shown.
+            let now = Seen::look(self.sight.as_ref(), policy, permitted).await?;
+            let Some(changed) = now.since(&seen) else {
+                if always {
+                    self.keep(request.standing.as_ref(), &by);
+                }
+                return Ok((policy.approved_grant(facts, verdict, &places), by));
+            };
+            if round == MAX_ROUNDS {
+                let message = Some(format!(
+                    "each of {MAX_ROUNDS} times something was changed while it was asked; at last, {changed}"
+                ));
+                let reason = DenialReason::NotApproved { by, message };
+                return Err(Denial::new(Gate::Approval, reason));
+            }
+            let note = format!("{changed} while {by} was asked: asked again");
+            reason = now.reason(&format!(
+                "asked again, because {changed} since the last yes"
+            ));
+            trail.note(Gate::Approval, GateNote::Changed, note);
+            seen = now;
+            round += 1;
+        }
+    }
+
+    /// Who approved, and whether from now on.
     async fn answer(
         &self,
         policy: &Policy,
         call: &Hooked,
-        files: Option<&FileGrant>,
-        reason: String,
-    ) -> Result<String, Denial> {
-        let standing = self.standing(policy, call);
-        if let Some(by) = self.recalled(standing.as_ref()) {
-            return Ok(by);
-        }
-        let request = request(policy, call, files, reason, standing.as_ref());
-        self.announce(policy, call, &request).await?;
+        request: &ApprovalRequest,
+    ) -> Result<(String, bool), Denial> {
+        self.announce(policy, call, request).await?;
         let denied = |reason| Err(Denial::new(Gate::Approval, reason));
-        match self.approver.ask(&request).await {
-            Answer::Approved { by, always } => {
-                if always {
-                    self.keep(standing.as_ref(), &by);
-                }
-                Ok(by)
-            }
+        match self.approver.ask(request).await {
+            Answer::Approved { by, always } => Ok((by, always)),
             Answer::Refused { by, message } => denied(DenialReason::NotApproved { by, message }),
             Answer::Pending { id } => {
                 let hint = format!(
@@ -173,11 +219,11 @@ impl Approval {
     }
 
     /// What "always" would stand for, where it can be said.
-    fn standing(&self, policy: &Policy, call: &Hooked) -> Option<Standing> {
+    fn standing(&self, policy: &Policy, call: &Hooked, seen: &Seen) -> Option<Standing> {
         let remembered = self.remembered.as_deref()?;
         match call.ask() {
             Some(_) => None,
-            None => ticket::standing(remembered, policy, call.validated().permitted()),
+            None => ticket::standing(remembered, policy, call.validated().permitted(), seen),
         }
     }
 
@@ -186,10 +232,29 @@ impl Approval {
         self.remembered.as_ref()?.recall(standing?)
     }
 
-    /// The same for a call that is only explained.
-    pub(super) fn would_recall(&self, policy: &Policy, call: &Permitted) -> Option<String> {
-        let remembered = self.remembered.as_deref()?;
-        self.recalled(ticket::standing(remembered, policy, call).as_ref())
+    /// What would become of a call that is only explained: a note, and its words.
+    ///
+    /// # Errors
+    /// It would be denied without a question.
+    pub(super) async fn foretell(
+        &self,
+        policy: &Policy,
+        call: &Permitted,
+    ) -> Result<(GateNote, String), Denial> {
+        let Some(reason) = question(self.exempt, call, None) else {
+            return Ok((GateNote::Passed, "nobody has to be asked".to_owned()));
+        };
+        let seen = Seen::look(self.sight.as_ref(), policy, call).await?;
+        let standing = self.remembered.as_deref();
+        let standing =
+            standing.and_then(|remembered| ticket::standing(remembered, policy, call, &seen));
+        Ok(match self.recalled(standing.as_ref()) {
+            Some(by) => (GateNote::Passed, format!("approved by {by}")),
+            None => (
+                GateNote::Asked,
+                format!("would ask: {}", seen.reason(&reason)),
+            ),
+        })
     }
 
     fn keep(&self, standing: Option<&Standing>, by: &str) {
@@ -238,37 +303,43 @@ fn allow_hint(policy: &Policy, call: &Hooked) -> String {
 fn request(
     policy: &Policy,
     call: &Hooked,
-    files: Option<&FileGrant>,
+    seen: &Seen,
     reason: String,
-    standing: Option<&Standing>,
+    standing: Option<Standing>,
 ) -> ApprovalRequest {
     let permitted = call.validated().permitted();
     let normalised = permitted.call();
     let tool = normalised.tool();
-    let grants: Vec<String> = files
-        .map(|grant| granted(grant, permitted.verdict()))
+    let grants: Vec<String> = tool
+        .facts()
+        .files
+        .map(|(access, _)| granted(access, seen))
         .into_iter()
         .collect();
+    let about = ticket::about(policy, permitted);
     ApprovalRequest {
         call: normalised.header().id,
         tool: tool.name().clone(),
         input: Arc::clone(normalised.input()),
         subjects: permitted.subjects().to_vec(),
         reason,
-        ticket: ticket::ticket(policy, permitted, &grants, standing),
+        ticket: ticket::ticket(&about, &grants, seen.paths(), standing.as_ref()),
+        about,
         grants,
-        paths: permitted.verdict().paths.clone(),
+        workspace: policy.roots().workspace().to_owned(),
+        seen: seen.paths().to_vec(),
         built_in: tool.facts().built_in,
         warnings: ticket::warnings(permitted.subjects()),
-        always: standing.map(|standing| standing.rule.clone()),
+        standing,
     }
 }
 
-fn granted(grant: &FileGrant, verdict: &Verdict) -> String {
-    let paths = verdict.paths.iter().map(|path| path.display().to_string());
+fn granted(access: Access, seen: &Seen) -> String {
+    let places = seen.paths().iter();
+    let places = places.map(|path| path.real.display().to_string());
     format!(
         "{} files: {}",
-        grant.access().as_str(),
-        paths.collect::<Vec<_>>().join(", ")
+        access.as_str(),
+        places.collect::<Vec<_>>().join(", ")
     )
 }

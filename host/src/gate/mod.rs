@@ -36,6 +36,7 @@ mod json;
 mod ports;
 mod registry;
 mod schema;
+mod seen;
 mod session;
 mod ticket;
 mod trail;
@@ -49,8 +50,8 @@ pub use g11_journal::Record;
 pub use hook_run::{EventHooks, HOOK_TIMEOUT};
 pub use ports::{
     Answer, ApprovalRequest, Approver, BoundFiles, EventHook, HookEvent, HookReply, Journal,
-    PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered, SpillStore,
-    Standing,
+    PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered, SeenFile,
+    SeenPath, Sight, SpillStore, Standing,
 };
 pub use registry::{RegisteredTool, Registration, RegistrationError, Registry};
 pub use schema::{InputSchema, SchemaError};

@@ -92,17 +92,71 @@ pub struct ApprovalRequest {
     pub reason: String,
     /// What the call could reach.
     pub grants: Vec<String>,
-    /// The path subjects, absolute and folded.
-    pub paths: Vec<PathBuf>,
+    /// The workspace root.
+    pub workspace: PathBuf,
+    /// The path subjects, with where they lead and what is there now.
+    pub seen: Vec<SeenPath>,
     /// The tool is one of the host's own, so that its input has a known meaning.
     pub built_in: bool,
     /// What the person should look at twice, one sentence each.
     pub warnings: Vec<String>,
-    /// The exact rule that the answer "always" stands for. None: that answer cannot be given.
-    pub always: Option<String>,
-    /// The ticket: SHA-256 over tool, component digest, canonical input, subjects, grants and the policy's version. Good
-    /// for one execution.
+    /// What the answer "always" stands for. None: that answer cannot be given.
+    pub standing: Option<Standing>,
+    /// SHA-256 over what was asked for: workspace, tool, component digest, canonical input, subjects and the policy's
+    /// version. It stays the same when what the call would do changes, so that a new question takes the old one's place.
+    pub about: String,
+    /// The ticket: SHA-256 over the same, the grants, and all that was seen. Good for one execution.
     pub ticket: String,
+}
+
+impl ApprovalRequest {
+    /// The exact rule that the answer "always" stands for. None: that answer cannot be given.
+    pub fn always(&self) -> Option<&str> {
+        self.standing
+            .as_ref()
+            .map(|standing| standing.rule.as_str())
+    }
+}
+
+/// A path of a call, and where it led when somebody looked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeenPath {
+    /// The path that the call names, absolute and folded.
+    pub named: PathBuf,
+    /// The path behind all links. What is not there yet stands where it would be made.
+    pub real: PathBuf,
+    /// What is there.
+    pub what: SeenFile,
+}
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum SeenFile {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File {
+        /// SHA-256 of its content; of a file that is too long to be read, its size, its time and its number. None where
+        /// the content does not matter.
+        state: Option<String>,
+    },
+    /// A directory.
+    Directory,
+    /// A device, a FIFO, a socket: no file tool opens it.
+    Special,
+    /// It cannot be known.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Looks where paths lead. Never waits for what it finds there.
+#[async_trait]
+pub trait Sight: Debug + Send + Sync {
+    /// Each of these absolute paths, in order. `content`: what files hold matters, because it would be changed.
+    async fn look(&self, paths: Vec<PathBuf>, content: bool) -> Vec<SeenPath>;
 }
 
 /// An answer.
@@ -154,6 +208,8 @@ pub struct Standing {
     pub rule: String,
     /// What the answer is bound to: the files that a command names inside the workspace, as they were when it was asked.
     pub files: BoundFiles,
+    /// The workspace in which it holds. None: the rule means the same in every workspace.
+    pub workspace: Option<PathBuf>,
 }
 
 /// Absolute path to the SHA-256 of the file's content; none where there was no such file.

@@ -1,31 +1,52 @@
 //! What an answer is bound to: the ticket of one execution, and the standing rule that "always" stands for.
 
+use std::path::Path;
+
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::g04_permission::Permitted;
-use super::ports::{Remembered, Standing};
+use super::ports::{Remembered, SeenPath, Standing};
+use super::seen::Seen;
 use crate::model::{Subject, SubjectKind, ToolName, hex, mixes_scripts};
 use crate::policy::{Basis, CommandLine, Policy, exact_rule};
 
-/// SHA-256 over everything that was decided about: another tool, input, subject, grant or policy is another ticket, and
-/// so is another content of a file that "always" would be bound to.
-pub(super) fn ticket(
-    policy: &Policy,
-    call: &Permitted,
-    grants: &[String],
-    standing: Option<&Standing>,
-) -> String {
+/// SHA-256 over what was asked for: see [`ApprovalRequest::about`].
+///
+/// [`ApprovalRequest::about`]: super::ports::ApprovalRequest::about
+pub(super) fn about(policy: &Policy, call: &Permitted) -> String {
     let tool = call.call().tool();
-    let whole = serde_json::json!([
+    digest(&serde_json::json!([
+        policy.roots().workspace().as_os_str().as_encoded_bytes(),
         tool.name(),
         tool.digest(),
         canonical(&Value::Object(call.call().input().as_ref().clone())),
         call.subjects(),
-        grants,
         policy.version(),
-        standing,
-    ]);
+    ]))
+}
+
+/// SHA-256 over everything that was decided about: another tool, input, subject, grant or policy is another ticket, and
+/// so is another place that a path leads to, or another content of a file that would be changed or that "always" would be
+/// bound to.
+pub(super) fn ticket(
+    about: &str,
+    grants: &[String],
+    seen: &[SeenPath],
+    standing: Option<&Standing>,
+) -> String {
+    digest(&serde_json::json!([about, grants, places(seen), standing]))
+}
+
+/// What was seen, in a form that has one for every path, whatever its bytes.
+fn places(seen: &[SeenPath]) -> Vec<Value> {
+    let bytes = |path: &Path| path.as_os_str().as_encoded_bytes().to_vec();
+    seen.iter()
+        .map(|path| serde_json::json!([bytes(&path.named), bytes(&path.real), path.what]))
+        .collect()
+}
+
+fn digest(whole: &Value) -> String {
     hex(&Sha256::digest(whole.to_string().as_bytes()))
 }
 
@@ -48,12 +69,14 @@ fn canonical(value: &Value) -> Value {
     }
 }
 
-/// What "always" would stand for: the exact rule of the call's one subject. There is none where an allow rule would not
-/// be enough (an ask rule, a hook, a file that programs run), and none for a command that runs another one.
+/// What "always" would stand for: the exact rule of the call's one subject, of a path the one of the place that it leads
+/// to. There is none where an allow rule would not be enough (an ask rule, a hook, a file that programs run), and none for
+/// a command that runs another one.
 pub(super) fn standing(
     remembered: &dyn Remembered,
     policy: &Policy,
     call: &Permitted,
+    seen: &Seen,
 ) -> Option<Standing> {
     let allow_is_enough = match &call.verdict().basis {
         Basis::ReadOnly | Basis::Mode { .. } => true,
@@ -68,7 +91,7 @@ pub(super) fn standing(
     let [subject] = call.subjects() else {
         return None;
     };
-    if !allow_is_enough {
+    if !allow_is_enough || !seen.allow_is_enough() {
         return None;
     }
     let tool = call.call().tool();
@@ -79,6 +102,8 @@ pub(super) fn standing(
             return None;
         }
         let workspace = policy.roots().workspace();
+        // What has a name that is no text cannot be written down.
+        workspace.to_str()?;
         files = line
             .commands()?
             .iter()
@@ -90,11 +115,23 @@ pub(super) fn standing(
         files.sort();
         files.dedup();
     }
+    let subject = match (subject.kind, seen.paths()) {
+        (SubjectKind::Path, [path]) => Subject {
+            kind: SubjectKind::Path,
+            // A name that is no text has no rule.
+            value: path.real.to_str()?.to_owned(),
+        },
+        (SubjectKind::Path, _) => return None,
+        (SubjectKind::Command | SubjectKind::Url, _) => subject.clone(),
+    };
     Some(Standing {
         tool: tool.name().clone(),
         component: tool.digest().to_owned(),
-        rule: exact_rule(tool.name(), &absolute(policy, subject))?,
+        rule: exact_rule(tool.name(), &subject)?,
         files: remembered.bind(files).ok()?,
+        // What a command does depends on where it runs, whatever its words are.
+        workspace: (subject.kind == SubjectKind::Command)
+            .then(|| policy.roots().workspace().to_owned()),
     })
 }
 

@@ -1,16 +1,22 @@
 //! Command hooks: a program that reads the event as JSON on stdin.
 //!
-//! Exit 0: the reply is on stdout. Exit 2: a refusal, its reason on stderr. Anything else is a broken hook.
+//! Exit 0: the reply is on stdout. Exit 2: a refusal, its reason on stderr. Anything else is a broken hook, and so is a
+//! program that leaves another one behind at its stdout, or one that is not what was trusted.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::reply;
-use super::{after, hears};
+use super::{MAX_MESSAGE, after, hears};
 use crate::gate::{EventHook, HookEvent, HookEventName, HookReply, PortError, PostHook, PreHook};
 use crate::model::ToolName;
 use crate::program::{Program, ProgramError, Ran};
+
+/// The most characters of a broken program's complaint that are kept: its end.
+const MAX_COMPLAINT: usize = 500;
 
 /// In which words a program answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +36,18 @@ pub struct CommandHook {
     events: Vec<HookEventName>,
     tools: Vec<ToolName>,
     timeout: Duration,
+    check: Option<Check>,
+    place: Option<String>,
+}
+
+/// What must hold before each run; else what is wrong, for people.
+#[derive(Clone)]
+struct Check(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
+    }
 }
 
 /// Why a hook cannot be set up.
@@ -69,7 +87,27 @@ impl CommandHook {
             events,
             tools,
             timeout,
+            check: None,
+            place: None,
         })
+    }
+
+    /// With something that must hold before each run, such as that the program is still what was trusted. It may take
+    /// its time; where it does not hold, the hook is broken.
+    #[must_use]
+    pub fn checked_by(
+        mut self,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Check(Arc::new(check)));
+        self
+    }
+
+    /// With where it is configured, for the message when it is broken.
+    #[must_use]
+    pub fn standing_at(mut self, place: impl Into<String>) -> Self {
+        self.place = Some(place.into());
+        self
     }
 
     /// The same with a program that answers in these words.
@@ -80,11 +118,50 @@ impl CommandHook {
     }
 
     async fn call(&self, event: &HookEvent) -> Result<Ran, PortError> {
-        let input = serde_json::to_vec(event).map_err(|error| PortError(error.to_string()))?;
-        self.program
-            .run(input, self.timeout)
-            .await
-            .map_err(|error| PortError(error.to_string()))
+        let input = serde_json::to_vec(event).map_err(|error| self.broken(&error.to_string()))?;
+        if let Some(Check(check)) = self.check.clone() {
+            let judged = tokio::task::spawn_blocking(move || check()).await;
+            judged
+                .map_err(|error| self.broken(&error.to_string()))?
+                .map_err(|what| self.broken(&what))?;
+        }
+        let ran = self.program.run(input, self.timeout).await;
+        ran.map_err(|error| self.broken(&error.to_string()))
+    }
+
+    /// What is wrong, and where the hook is configured.
+    fn broken(&self, what: &str) -> PortError {
+        match &self.place {
+            Some(place) => PortError(format!("{what} (configured in {place})")),
+            None => PortError(what.to_owned()),
+        }
+    }
+
+    /// A program that ended in another way than hooks do: how, and the end of what it complained of.
+    fn ended_badly(&self, ran: &Ran) -> PortError {
+        let said = ran.stderr.trim();
+        let skip = said.chars().count().saturating_sub(MAX_COMPLAINT);
+        let end: String = said.chars().skip(skip).collect();
+        match end.as_str() {
+            "" => self.broken(&format!("ended with {}", ran.status)),
+            end => self.broken(&format!("ended with {}, and said: {end}", ran.status)),
+        }
+    }
+
+    fn reply(&self, printed: &str) -> Result<HookReply, PortError> {
+        let reply = match self.format {
+            ReplyFormat::Toolgate => reply::parse(printed),
+            ReplyFormat::Claude => reply::parse_claude(printed),
+        };
+        reply.map_err(|PortError(what)| self.broken(&what))
+    }
+}
+
+/// The reason of a refusal.
+fn reason(stderr: &str) -> String {
+    match stderr.trim() {
+        "" => "no reason given".to_owned(),
+        said => said.chars().take(MAX_MESSAGE).collect(),
     }
 }
 
@@ -105,14 +182,11 @@ impl PreHook for CommandHook {
     async fn run(&self, event: &HookEvent) -> Result<HookReply, PortError> {
         let ran = self.call(event).await?;
         match ran.status.code() {
-            Some(0) => match self.format {
-                ReplyFormat::Toolgate => reply::parse(&ran.stdout),
-                ReplyFormat::Claude => reply::parse_claude(&ran.stdout),
-            },
+            Some(0) => self.reply(&ran.stdout),
             Some(2) => Ok(HookReply::Deny {
-                message: ran.stderr.trim().chars().take(2_000).collect(),
+                message: reason(&ran.stderr),
             }),
-            _ => Err(PortError(format!("ended with {}", ran.status))),
+            _ => Err(self.ended_badly(&ran)),
         }
     }
 }
@@ -135,7 +209,7 @@ impl PostHook for CommandHook {
         let ran = self.call(event).await?;
         match ran.status.code() {
             Some(0) => Ok(()),
-            _ => Err(PortError(format!("ended with {}", ran.status))),
+            _ => Err(self.ended_badly(&ran)),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! Whom the configuration names to be asked, and what was said to "always".
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
+
 use crate::approval::{ApprovalProgram, Fixed, InTurn, Queue, StandingAnswers, Terminal};
-use crate::config::{ApprovalSetting, ApproverKind, Sourced};
+use crate::config::{ApprovalSetting, ApproverKind, Sourced, unchanged};
 use crate::error::HostError;
-use crate::gate::Approver;
+use crate::gate::{Answer, ApprovalRequest, Approver};
 
 /// The approvers that the configuration names, in turn; nobody where it names none.
 ///
@@ -26,18 +29,44 @@ pub(super) fn named(
             ApproverKind::Terminal => Arc::new(Terminal),
             ApproverKind::Queue => Arc::new(Queue::open(&state.join("approvals"))?),
             ApproverKind::Program => match &setting.program {
-                Some(program) => Arc::new(
-                    ApprovalProgram::new(
-                        &program.value,
-                        Duration::from_millis(setting.program_timeout_ms()),
-                    )
-                    .map_err(|error| program.source.wrong(error.to_string()))?,
-                ),
+                Some(program) => {
+                    let timeout = Duration::from_millis(setting.program_timeout_ms());
+                    let found = ApprovalProgram::new(&program.value, timeout)
+                        .map_err(|error| program.source.wrong(error.to_string()))?;
+                    Arc::new(Trusted {
+                        program: found,
+                        bound: setting.bound.clone(),
+                    })
+                }
                 None => Arc::new(Fixed::nobody()),
             },
         });
     }
     Ok(Arc::new(InTurn(approvers)))
+}
+
+/// An approval program that answers only as long as it is what was trusted.
+#[derive(Debug)]
+struct Trusted {
+    program: ApprovalProgram,
+    bound: BTreeMap<PathBuf, String>,
+}
+
+#[async_trait]
+impl Approver for Trusted {
+    async fn ask(&self, request: &ApprovalRequest) -> Answer {
+        let bound = self.bound.clone();
+        let judged = tokio::task::spawn_blocking(move || unchanged(&bound)).await;
+        let broke = match judged {
+            Ok(Ok(())) => return self.program.ask(request).await,
+            Ok(Err(what)) => what,
+            Err(error) => error.to_string(),
+        };
+        Answer::Refused {
+            by: "the approval program".to_owned(),
+            message: Some(format!("it does not work: {broke}")),
+        }
+    }
 }
 
 /// What was said to "always", in the state folder.

@@ -7,7 +7,10 @@ use std::time::Duration;
 use super::built_in::{self, BuiltIn};
 use super::hooks::Hooks;
 use super::{Host, approvers, settings};
-use crate::config::{Config, HookRun, Sourced, state_dir};
+use crate::approval::FileSight;
+use crate::config::{
+    Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
+};
 use crate::error::HostError;
 use crate::gate::{
     Approver, Chain, ChainParts, EventHook, HOOK_TIMEOUT, Journal, PostHook, PreHook, Registration,
@@ -159,6 +162,7 @@ impl HostBuilder {
     pub async fn build(mut self) -> Result<Host, HostError> {
         settings::check_times(&self.config)?;
         let state = self.state_folder()?;
+        crate::state::open(&state)?;
         let journal_file = self.journal_file()?;
         let spill_folder = state.join("spill");
         let spill = FileSpill::open(&spill_folder).map_err(|error| HostError::Spill {
@@ -167,7 +171,7 @@ impl HostBuilder {
         })?;
         let journal: Arc<dyn Journal> = match self.journal.take() {
             Some(journal) => journal,
-            None => Arc::new(JsonLines::open(&journal_file)?),
+            None => Arc::new(self.open_journal(&journal_file)?),
         };
         let approver = match self.approver.take() {
             Some(approver) => approver,
@@ -175,7 +179,7 @@ impl HostBuilder {
         };
         let remembered = approvers::standing(&state)?;
         let roots = self.roots(&spill_folder)?;
-        let protected = self.protected(&state, &journal_file);
+        let protected = self.protected(&state, &journal_file, &roots);
         let engine = match self.engine.take() {
             Some(engine) => engine,
             None => ToolEngine::new(DEFAULT_SLOTS)?,
@@ -197,6 +201,7 @@ impl HostBuilder {
                 hook_timeout: self.hook_timeout,
                 approver,
                 remembered: Some(Arc::new(remembered)),
+                sight: Arc::new(FileSight),
                 spill: Arc::new(spill) as Arc<dyn SpillStore>,
                 journal,
                 session: uuid::Uuid::now_v7().to_string(),
@@ -228,12 +233,15 @@ impl HostBuilder {
                 error,
             })
         };
-        let all = |paths: &[Sourced<PathBuf>]| {
-            paths
-                .iter()
-                .map(|path| resolve(&path.value))
-                .collect::<Result<Vec<_>, _>>()
+        let granted = |path: &Sourced<PathBuf>| {
+            path.value.canonicalize().map_err(|error| {
+                let shown = path.value.display();
+                let what = format!("the directory '{shown}' cannot be granted: {error}");
+                HostError::from(path.source.wrong(what))
+            })
         };
+        let all =
+            |paths: &[Sourced<PathBuf>]| paths.iter().map(granted).collect::<Result<Vec<_>, _>>();
         let workspace = self
             .workspace
             .canonicalize()
@@ -252,24 +260,63 @@ impl HostBuilder {
         ))
     }
 
-    /// Our own files, under the names that they were given and the ones that they have: no tool writes them.
-    fn protected(&self, state: &Path, journal: &Path) -> Vec<PathBuf> {
+    /// The journal. One that a file names is the configuration's to put right.
+    fn open_journal(&self, file: &Path) -> Result<JsonLines, HostError> {
+        JsonLines::open(file).map_err(|error| match &self.config.journal {
+            Some(named) => named.source.wrong(error.to_string()).into(),
+            None => error.into(),
+        })
+    }
+
+    /// Our own files, and what is run from inside the granted directories, under the names that they were given and the
+    /// ones that they have: no tool writes them. Of what is run, the whole folder, unless it holds a granted directory.
+    fn protected(&self, state: &Path, journal: &Path, roots: &Roots) -> Vec<PathBuf> {
         let config = &self.config;
-        let run = config.hooks.iter().flat_map(|hook| match &hook.run {
-            HookRun::Command { command, .. } => command.iter().map(PathBuf::from).collect(),
-            HookRun::Component { file } => vec![file.clone()],
-        });
-        let approver = config.approval.program.iter();
-        let approver = approver.flat_map(|program| program.value.iter().map(PathBuf::from));
-        let programs = run.chain(approver).filter(|word| word.is_file());
-        let own = [state, journal].into_iter().map(Path::to_owned);
-        let components = config.components.iter().map(|file| file.value.clone());
-        own.chain(config.files.iter().cloned())
-            .chain(components)
-            .chain(programs)
-            .flat_map(|path| [std::path::absolute(&path).ok(), path.canonicalize().ok()])
+        let mut commands: Vec<(&[String], &ConfigSource)> = Vec::new();
+        let mut named: Vec<PathBuf> = Vec::new();
+        for hook in &config.hooks {
+            match &hook.run {
+                HookRun::Command { command, .. } => commands.push((command, &hook.source)),
+                HookRun::Component { file } => named.push(file.clone()),
+            }
+        }
+        let program = config.approval.program.iter();
+        commands.extend(program.map(|program| (program.value.as_slice(), &program.source)));
+        named.extend(config.components.iter().map(|file| file.value.clone()));
+        named.extend(config.files.iter().cloned());
+        named.extend([state, journal].into_iter().map(Path::to_owned));
+        let granted: Vec<&Path> = roots.all(Access::Read).collect();
+        for (command, source) in commands {
+            let mut folders = vec![roots.workspace().to_owned()];
+            folders.extend(source.file.parent().and_then(|at| at.canonicalize().ok()));
+            folders.extend(std::env::current_dir());
+            named.extend(Runs::of(command, &folders).guarded(granted.iter().copied()));
+        }
+        named
+            .iter()
+            .flat_map(|path| [std::path::absolute(path).ok(), path.canonicalize().ok()])
             .flatten()
             .collect()
+    }
+
+    /// The components beside the built-in ones: the bytes that were trusted, where a workspace's file names them.
+    fn strangers(&mut self) -> Result<Vec<Stranger>, HostError> {
+        let embedded = std::mem::take(&mut self.components);
+        let mut strangers: Vec<Stranger> = Vec::new();
+        for Sourced {
+            value: path,
+            source,
+        } in std::mem::take(&mut self.config.components)
+        {
+            let bytes = crate::runtime::read_component(&path).map_err(|error| {
+                source.wrong(format!("'{}': cannot be read: {error}", path.display()))
+            })?;
+            same_bytes(&self.config.bound, &path, &bytes).map_err(|what| source.wrong(what))?;
+            strangers.push((path, bytes, Some(source)));
+        }
+        let embedded = embedded.into_iter();
+        strangers.extend(embedded.map(|(label, bytes)| (label, bytes, None)));
+        Ok(strangers)
     }
 
     async fn registry(
@@ -280,23 +327,18 @@ impl HostBuilder {
         let dirs = RootDirs::open(roots.all(Access::Read).map(Path::to_owned))
             .map_err(|(path, error)| HostError::Directory { path, error })?;
         let ledger = Arc::new(ReadLedger::new());
-        for Sourced { value: path, .. } in std::mem::take(&mut self.config.components) {
-            match crate::runtime::read_component(&path) {
-                Ok(bytes) => self.components.push((path, bytes)),
-                Err(error) => return Err(HostError::Unreadable { path, error }),
-            }
-        }
+        let strangers = self.strangers()?;
         // All at once: loading is work, and there may be several cores.
         let built_in = self.wanted_built_ins()?.into_iter().map(|tool| {
             let source = Source::BuiltIn {
                 compiled: tool.compiled,
                 digest: tool.digest,
             };
-            spawn_load(engine, PathBuf::from(tool.name), source, true)
+            spawn_load(engine, (PathBuf::from(tool.name), None), source, true)
         });
-        let strangers = std::mem::take(&mut self.components).into_iter();
-        let strangers =
-            strangers.map(|(label, bytes)| spawn_load(engine, label, Source::Bytes(bytes), false));
+        let strangers = strangers.into_iter().map(|(label, bytes, source)| {
+            spawn_load(engine, (label, source), Source::Bytes(bytes), false)
+        });
         let loading: Vec<_> = built_in.chain(strangers).collect();
         let mut loaded = Vec::new();
         for load in loading {
@@ -370,20 +412,28 @@ fn value<T: Copy>(setting: &Option<Sourced<T>>) -> Option<T> {
     setting.as_ref().map(|setting| setting.value)
 }
 
+/// A component's file, its bytes, and where it is named, if not by the embedder.
+type Stranger = (PathBuf, Vec<u8>, Option<ConfigSource>);
+
 /// A component with what it says of itself, and whether it is one of our own.
 type Loaded = ((LoadedComponent, Declaration), bool);
 
 /// Loads a component on a thread that may take its time.
 fn spawn_load(
     engine: &ToolEngine,
-    label: PathBuf,
+    (label, named_in): (PathBuf, Option<ConfigSource>),
     source: Source,
     built_in: bool,
 ) -> impl Future<Output = Result<Loaded, HostError>> {
     let engine = engine.clone();
     let loading = tokio::task::spawn_blocking(move || LoadedComponent::load(&engine, source));
     async move {
-        let failed = |error| HostError::Component { path: label, error };
+        let failed = |error: ComponentError| match named_in {
+            Some(source) => source
+                .wrong(format!("'{}': {error}", label.display()))
+                .into(),
+            None => HostError::Component { path: label, error },
+        };
         let component = match loading.await {
             Ok(Ok(component)) => component,
             Ok(Err(error)) => return Err(failed(error)),

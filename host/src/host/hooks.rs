@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{HookFormat, HookRun, HookSetting};
+use crate::config::{HookFormat, HookRun, HookSetting, Layer, same_bytes, unchanged};
 use crate::error::HostError;
 use crate::gate::{EventHook, HookEventName, PostHook, PreHook};
 use crate::hooks::{CommandHook, ComponentHook, ReplyFormat};
@@ -42,10 +42,23 @@ impl Hooks {
                 HookRun::Command { command, format } => {
                     let hook = CommandHook::new(command, events, tools, timeout)
                         .map_err(|error| setting.source.wrong(error.to_string()))?;
-                    hooks.add(setting.event, hook.answering_in(words(*format)));
+                    let hook = hook.answering_in(words(*format));
+                    let hook = match setting.source.layer {
+                        Layer::Library => hook,
+                        Layer::User
+                        | Layer::Project
+                        | Layer::Local
+                        | Layer::CommandLine
+                        | Layer::Managed => hook.standing_at(setting.source.to_string()),
+                    };
+                    let hook = match setting.bound.clone() {
+                        bound if bound.is_empty() => hook,
+                        bound => hook.checked_by(move || unchanged(&bound)),
+                    };
+                    hooks.add(setting.event, hook);
                 }
                 HookRun::Component { file } => {
-                    let component = load(engine, file).await?;
+                    let component = load(engine, file, setting).await?;
                     let hook = ComponentHook::new(file, component, events, tools, timeout);
                     hooks.add(setting.event, hook);
                 }
@@ -77,22 +90,21 @@ fn words(format: HookFormat) -> ReplyFormat {
     }
 }
 
-/// Compiles a hook on a thread that may take its time.
-async fn load(engine: &ToolEngine, file: &Path) -> Result<HookComponent, HostError> {
-    let bytes = crate::runtime::read_component(file).map_err(|error| HostError::Unreadable {
-        path: file.to_owned(),
-        error,
-    })?;
+/// Compiles a hook on a thread that may take its time: the bytes that were trusted, and no others.
+async fn load(
+    engine: &ToolEngine,
+    file: &Path,
+    setting: &HookSetting,
+) -> Result<HookComponent, HostError> {
+    let wrong = |what: String| setting.source.wrong(what);
+    let named = |what: &dyn std::fmt::Display| wrong(format!("'{}': {what}", file.display()));
+    let bytes = crate::runtime::read_component(file)
+        .map_err(|error| named(&format!("cannot be read: {error}")))?;
+    same_bytes(&setting.bound, file, &bytes).map_err(wrong)?;
     let engine = engine.clone();
     let loading = tokio::task::spawn_blocking(move || HookComponent::load(&engine, &bytes));
-    let failed = |error| HostError::Component {
-        path: file.to_owned(),
-        error,
-    };
     match loading.await {
-        Ok(loaded) => loaded.map_err(failed),
-        Err(panicked) => Err(failed(crate::runtime::ComponentError::Invalid(
-            panicked.to_string(),
-        ))),
+        Ok(loaded) => Ok(loaded.map_err(|error| named(&error))?),
+        Err(panicked) => Err(named(&panicked).into()),
     }
 }

@@ -135,6 +135,13 @@ pub enum DenialReason {
         /// The mode.
         mode: &'static str,
     },
+    /// Somebody would have to be asked, and the mode does not ask.
+    NotAsked {
+        /// The mode.
+        mode: &'static str,
+        /// Why it would be asked.
+        why: String,
+    },
     /// The path is never writable by a tool.
     Protected {
         /// The pattern of the built-in set.
@@ -200,6 +207,7 @@ pub enum DenialReason {
     /// The question waits in the approval queue.
     ApprovalPending {
         /// Its name there.
+        #[serde(rename = "approval")]
         id: String,
     },
     /// While somebody was asked, the policy changed again and again.
@@ -250,6 +258,12 @@ impl fmt::Display for DenialReason {
             }
             Self::NothingAllows { mode } => {
                 write!(f, "no rule allows it, and mode {mode} does not ask")
+            }
+            Self::NotAsked { mode, why } => {
+                write!(
+                    f,
+                    "it would be {why}, and mode {mode} denies what would be asked"
+                )
             }
             Self::Protected { pattern } => {
                 write!(f, "files matching '{pattern}' are never writable by a tool")
@@ -367,7 +381,28 @@ impl Denial {
             DenialReason::HookBroken { .. } => {
                 "Denied: a hook does not work. The tool was not executed.".to_owned()
             }
-            reason => format!(
+            // Nor is who was asked.
+            DenialReason::NotApproved { message, .. } => {
+                let words = message.as_ref().map(|words| format!(": {words}"));
+                let words = words.unwrap_or_default();
+                format!("Not approved{words}. The tool was not executed.")
+            }
+            reason @ (DenialReason::Malformed { .. }
+            | DenialReason::UnknownTool { .. }
+            | DenialReason::Rule { .. }
+            | DenialReason::AboveCeiling { .. }
+            | DenialReason::NothingAllows { .. }
+            | DenialReason::NotAsked { .. }
+            | DenialReason::Protected { .. }
+            | DenialReason::OutsideRoots { .. }
+            | DenialReason::PathTooLong { .. }
+            | DenialReason::Undecidable { .. }
+            | DenialReason::ToolRefused { .. }
+            | DenialReason::TooManyRewrites { .. }
+            | DenialReason::NoApprover
+            | DenialReason::ApprovalPending { .. }
+            | DenialReason::PolicyChanged
+            | DenialReason::ApprovalTimeout { .. }) => format!(
                 "Denied at the {} gate: {reason}. The tool was not executed.",
                 self.gate
             ),

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::grant::Strays;
 use super::index::{self, ByTool, ToolRules};
 use super::subjects::ReadSubject;
-use super::{Access, Basis, Decision, FileGrant, FileGuard, Mode, Refusal, Roots, Rule, Verdict};
+use super::{Access, Basis, Decision, FileGuard, Mode, Refusal, Roots, Rule, Verdict};
 use crate::model::{
     DenialReason, FileScope, Ground, RuleSource, SideEffect, Subject, SubjectKind, ToolName,
     Traits, hex,
@@ -89,9 +88,9 @@ pub struct Question<'a> {
 /// See the module.
 #[derive(Debug)]
 pub struct Policy {
-    rules: ByTool,
-    roots: Arc<Roots>,
-    guard: Arc<FileGuard>,
+    pub(super) rules: ByTool,
+    pub(super) roots: Arc<Roots>,
+    pub(super) guard: Arc<FileGuard>,
     version: String,
     settings: PolicySettings,
 }
@@ -156,11 +155,7 @@ impl Policy {
 
     /// Whether a model may see the tool at all: it is not denied for every call and not above the ceiling.
     pub fn shows(&self, tool: &ToolFacts) -> bool {
-        let denied = self
-            .rules
-            .get(&tool.name)
-            .is_some_and(|rules| !rules.deny.bare().is_empty());
-        !denied && self.ceiling().permits(tool.traits.level)
+        self.hidden_by(tool).is_none()
     }
 
     /// May the call run? The strictest of everything that matches.
@@ -198,37 +193,6 @@ impl Policy {
         }
     }
 
-    /// The file view of a call that may run. `accepted`: a human, or mode `bypass`, accepted what the call names.
-    pub fn file_grant(
-        &self,
-        tool: &ToolFacts,
-        verdict: &Verdict,
-        accepted: bool,
-    ) -> Option<FileGrant> {
-        let (access, scope) = tool.files?;
-        Some(FileGrant {
-            access,
-            create_only: tool.traits.create_only,
-            roots: Arc::clone(&self.roots),
-            guard: Arc::clone(&self.guard),
-            scope: match scope {
-                FileScope::Subject => Some(verdict.paths.clone()),
-                FileScope::Workspace => None,
-            },
-            may_run_code: if accepted {
-                verdict.paths.clone()
-            } else {
-                Vec::new()
-            },
-            strays: (!accepted).then(|| Strays {
-                rules: self.rules.get(&tool.name).map(Arc::clone),
-                need_allow: verdict.basis == Basis::Rules,
-                within: (verdict.basis == Basis::AcceptEdits)
-                    .then(|| self.roots.workspace().to_owned()),
-            }),
-        })
-    }
-
     fn above_ceiling(&self, tool: &ToolFacts) -> Option<DenialReason> {
         let (level, ceiling) = (tool.traits.level, self.ceiling());
         (!ceiling.permits(level)).then_some(DenialReason::AboveCeiling { level, ceiling })
@@ -260,7 +224,7 @@ impl Policy {
             .find_map(|path| self.path_denial(tool, path))
     }
 
-    fn path_denial(&self, tool: &ToolFacts, path: &Path) -> Option<DenialReason> {
+    pub(super) fn path_denial(&self, tool: &ToolFacts, path: &Path) -> Option<DenialReason> {
         let (access, _) = tool.files?;
         let outside = || DenialReason::OutsideRoots {
             path: path.to_string_lossy().chars().take(MAX_QUOTED).collect(),
@@ -308,9 +272,7 @@ impl Policy {
             _ if tool.traits.level == SideEffect::ReadOnly => (Decision::Allow, Basis::ReadOnly),
             (mode, None, None) => (self.ask(), Basis::Mode { mode }),
         };
-        let denial = (decision == Decision::Deny).then(|| DenialReason::NothingAllows {
-            mode: self.mode().as_str(),
-        });
+        let denial = (decision == Decision::Deny).then(|| self.unasked(&basis));
         let unclear = unclear.map(|(rule, _)| rule).filter(|_| asked.is_empty());
         Verdict {
             decision,
@@ -336,6 +298,36 @@ impl Policy {
             && !destructive
             && grounds.destructive == Ground::Verified
             && (!writes || writable.all(|root| root.starts_with(self.roots.workspace())))
+    }
+
+    /// Why a call is denied that this mode would have to ask for.
+    fn unasked(&self, basis: &Basis) -> DenialReason {
+        let mode = self.mode().as_str();
+        match basis {
+            Basis::Mode { .. } => DenialReason::NothingAllows { mode },
+            Basis::Rules
+            | Basis::Unclear { .. }
+            | Basis::RunsCode { .. }
+            | Basis::ReadOnly
+            | Basis::AcceptEdits
+            | Basis::Verified
+            | Basis::Bypass
+            | Basis::Denial => DenialReason::NotAsked {
+                mode,
+                why: format!("asked {basis}"),
+            },
+        }
+    }
+
+    /// The rule or the ceiling that hides a tool from models; nothing: it is shown.
+    pub fn hidden_by(&self, tool: &ToolFacts) -> Option<DenialReason> {
+        let rules = self.rules.get(&tool.name).map(|rules| rules.deny.bare());
+        match rules.filter(|bare| !bare.is_empty()) {
+            Some(bare) => Some(DenialReason::Rule {
+                rules: bare.to_vec(),
+            }),
+            None => self.above_ceiling(tool),
+        }
     }
 
     /// What a question to a human becomes in this mode.

@@ -42,12 +42,10 @@ pub enum Refusal {
 
 /// Never writable by a tool: what would run code outside of every gate, or change the gates themselves.
 const PROTECTED: &[&str] = &[
-    "**/.git/hooks",
-    "**/.git/config",
-    "**/.git/config.worktree",
-    "**/.git/modules/**/hooks/**",
-    "**/.git/modules/**/config",
-    "**/.git/worktrees/**/config.worktree",
+    // Not only its hooks and configuration: other files in it point git to a repository elsewhere, or hold lines to run.
+    "**/.git",
+    "**/*.git/hooks",
+    "**/*.git/config",
     "**/toolgate.toml",
     "**/.toolgate",
     "**/.bashrc",
@@ -70,26 +68,55 @@ const PROTECTED: &[&str] = &[
     "**/.ssh",
 ];
 
-/// Never made or written by a tool, though what is below may be: a file of this name points git to another repository.
-const PROTECTED_ITSELF: &[&str] = &["**/.git"];
-
 /// Writable only with a human's yes, even where a rule allows it: programs run these files on their own.
 const RUNS_CODE: &[&str] = &[
-    "**/.vscode/*.json",
+    // Editors and debuggers.
+    "**/.vscode/**",
+    "**/*.code-workspace",
     "**/.idea/**",
-    "**/.mcp.json",
-    "**/.envrc",
-    "**/.github/hooks/**",
-    "**/.github/workflows/**",
-    "**/.gitlab-ci.yml",
-    "**/.cargo/config.toml",
-    "**/.npmrc",
-    "**/.husky/**",
     "**/.devcontainer/**",
-    "**/.gitmodules",
-    "**/.gitattributes",
+    "**/.vimrc",
+    "**/.exrc",
+    "**/.nvimrc",
+    "**/.nvim.lua",
+    "**/.gdbinit",
+    "**/.lldbinit",
+    // Agents.
+    "**/.mcp.json",
     "**/.claude/**",
     "**/.cursor/**",
+    // Shells that enter the folder.
+    "**/.envrc",
+    "**/.mise.toml",
+    "**/mise.toml",
+    "**/.mise/**",
+    // Version control: a file `HEAD` makes its folder a repository, whose configuration names programs.
+    "**/HEAD",
+    "**/.gitmodules",
+    "**/.gitattributes",
+    "**/.husky/**",
+    "**/.pre-commit-config.yaml",
+    "**/lefthook.yml",
+    // Builds on other machines.
+    "**/.github/hooks/**",
+    "**/.github/workflows/**",
+    "**/.github/actions/**",
+    "**/.gitlab-ci.yml",
+    "**/.circleci/**",
+    "**/.drone.yml",
+    "**/.travis.yml",
+    "**/azure-pipelines.yml",
+    "**/bitbucket-pipelines.yml",
+    "**/Jenkinsfile",
+    // Package managers and languages, before any script of the project is asked for.
+    "**/.cargo/config",
+    "**/.cargo/config.toml",
+    "**/.npmrc",
+    "**/.yarnrc",
+    "**/.yarnrc.yml",
+    "**/.pnpmfile.cjs",
+    "**/*.pth",
+    "**/sitecustomize.py",
 ];
 
 /// Trees whose entries are kernel interfaces: no path below them is ever a target of a file tool.
@@ -102,7 +129,6 @@ pub struct FileGuard {
     write: DenySet,
     protected: PatternIndex,
     protected_patterns: Vec<String>,
-    protected_itself: PatternIndex,
     runs_code: PatternIndex,
 }
 
@@ -136,7 +162,6 @@ impl FileGuard {
             write: DenySet::new(write)?,
             protected: built_in(protected.iter().map(String::as_str))?,
             protected_patterns: protected,
-            protected_itself: built_in(PROTECTED_ITSELF.iter().copied())?,
             runs_code: built_in(RUNS_CODE.iter().copied())?,
         })
     }
@@ -159,10 +184,6 @@ impl FileGuard {
         }
         if access == Access::Read {
             return Ok(());
-        }
-        if let Some(at) = self.protected_itself.matching(path).first() {
-            let pattern = PROTECTED_ITSELF.get(*at).copied().unwrap_or_default();
-            return Err(Refusal::Protected(pattern.to_owned()));
         }
         let protected = self.protected.matching_or_above(path).first().copied();
         match protected.and_then(|at| self.protected_patterns.get(at)) {
@@ -271,6 +292,9 @@ mod tests {
         for path in [
             "/ws/.git/hooks/pre-commit",
             "/ws/a/b/c/.git/config",
+            "/ws/.git/commondir",
+            "/ws/.git/rebase-merge/git-rebase-todo",
+            "/ws/bare.git/hooks/post-receive",
             "/ws/.ToolGate/Config.TOML",
             "/ws/toolgate.toml",
             "/ws/sub/.git",
@@ -285,11 +309,12 @@ mod tests {
             );
             assert!(guard.judge(Access::Read, Path::new(path)).is_ok(), "{path}");
         }
-        assert!(
-            guard
-                .judge(Access::Write, Path::new("/ws/.git/index"))
-                .is_ok()
-        );
+        for path in ["/ws/.gitignore", "/ws/git/config", "/ws/.github/CODEOWNERS"] {
+            assert!(
+                guard.judge(Access::Write, Path::new(path)).is_ok(),
+                "{path}"
+            );
+        }
     }
 
     #[test]
@@ -312,6 +337,10 @@ mod tests {
             "/ws/.mcp.json",
             "/ws/sub/.envrc",
             "/ws/.github/hooks/h.json",
+            "/ws/evil/HEAD",
+            "/ws/.vscode/a/b.json",
+            "/ws/.cargo/config",
+            "/ws/.venv/lib/python3/site-packages/x.pth",
         ] {
             assert!(guard.runs_code(Path::new(path)).is_some(), "{path}");
         }

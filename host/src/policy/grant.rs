@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::evaluate::{Policy, ToolFacts};
 use super::index::ToolRules;
-use super::{Access, FileGuard, Refusal, Roots};
-use crate::model::RuleSource;
+use super::{Access, Basis, FileGuard, Refusal, Roots, Verdict};
+use crate::model::{DenialReason, FileScope, RuleSource};
 
 /// What is about to be done with a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,9 @@ pub struct FileGrant {
     pub(super) may_run_code: Vec<PathBuf>,
     /// What a link that leads away from the scope must satisfy; none: somebody accepted the call as it is.
     pub(super) strays: Option<Strays>,
+    /// Where the call's paths led when somebody was asked: whatever the scope says, what is opened lies there. None:
+    /// nobody was asked.
+    pub(super) seen: Option<Vec<PathBuf>>,
 }
 
 /// Rules over what is reached under another path than the call named.
@@ -73,6 +77,108 @@ pub enum RequestRefusal {
     Asked(RuleSource),
     /// A link leads to what no rule allows.
     NotAllowed,
+    /// It leads to another place than when somebody was asked.
+    NotSeen,
+}
+
+/// What the rules say to the place that a path of the call leads to, beyond what they say to the path itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlaceRules {
+    /// Ask rules that speak of it.
+    pub asked: Vec<RuleSource>,
+    /// The built-in pattern by which programs run the file on their own, if they do.
+    pub runs_code: Option<&'static str>,
+}
+
+impl PlaceRules {
+    /// Whether they say nothing.
+    pub fn is_empty(&self) -> bool {
+        self.asked.is_empty() && self.runs_code.is_none()
+    }
+}
+
+impl Policy {
+    /// The file view of a call that may run. `accepted`: a human, or mode `bypass`, accepted what the call names.
+    pub fn file_grant(
+        &self,
+        tool: &ToolFacts,
+        verdict: &Verdict,
+        accepted: bool,
+    ) -> Option<FileGrant> {
+        let (access, scope) = tool.files?;
+        Some(FileGrant {
+            access,
+            create_only: tool.traits.create_only,
+            roots: Arc::clone(&self.roots),
+            guard: Arc::clone(&self.guard),
+            scope: match scope {
+                FileScope::Subject => Some(verdict.paths.clone()),
+                FileScope::Workspace => None,
+            },
+            may_run_code: if accepted {
+                verdict.paths.clone()
+            } else {
+                Vec::new()
+            },
+            strays: (!accepted).then(|| Strays {
+                rules: self.rules.get(&tool.name).map(Arc::clone),
+                need_allow: verdict.basis == Basis::Rules,
+                within: (verdict.basis == Basis::AcceptEdits)
+                    .then(|| self.roots.workspace().to_owned()),
+            }),
+            seen: None,
+        })
+    }
+
+    /// The file view of a call that somebody approved, once: bound to the real paths that they were shown.
+    pub fn approved_grant(
+        &self,
+        tool: &ToolFacts,
+        verdict: &Verdict,
+        seen: &[PathBuf],
+    ) -> Option<FileGrant> {
+        let mut grant = self.file_grant(tool, verdict, true)?;
+        grant.may_run_code.extend_from_slice(seen);
+        grant.seen = Some(seen.to_vec());
+        Some(grant)
+    }
+
+    /// The file view of a call for which an answer stands: what an allow rule over these real paths, and over nothing
+    /// else, would give.
+    pub fn standing_grant(
+        &self,
+        tool: &ToolFacts,
+        verdict: &Verdict,
+        seen: &[PathBuf],
+    ) -> Option<FileGrant> {
+        let mut grant = self.file_grant(tool, verdict, false)?;
+        grant.strays = Some(Strays {
+            rules: self.rules.get(&tool.name).map(Arc::clone),
+            // The answer's own rule is the one that is needed, and it covers what was seen.
+            need_allow: false,
+            within: None,
+        });
+        grant.seen = Some(seen.to_vec());
+        Some(grant)
+    }
+
+    /// What the rules say to the real path that a path of the call leads to.
+    ///
+    /// # Errors
+    /// Why the call would be refused when it opens this file, whoever approved it.
+    pub fn judge_place(&self, tool: &ToolFacts, real: &Path) -> Result<PlaceRules, DenialReason> {
+        if let Some(reason) = self.path_denial(tool, real) {
+            return Err(reason);
+        }
+        let rules = self.rules.get(&tool.name);
+        let writes = matches!(tool.files, Some((Access::Write, _)));
+        Ok(PlaceRules {
+            asked: rules
+                .map(|rules| rules.ask.matching(real))
+                .unwrap_or_default(),
+            runs_code: self.guard.runs_code(real).filter(|_| writes),
+        })
+    }
 }
 
 impl FileGrant {
@@ -128,7 +234,15 @@ impl FileGrant {
     /// [`RequestRefusal`].
     pub fn judge_opened(&self, deed: Deed, real: &Path) -> Result<(), RequestRefusal> {
         self.judge(deed, real)?;
-        let (Some(scope), Some(strays)) = (&self.scope, &self.strays) else {
+        let Some(scope) = &self.scope else {
+            return Ok(());
+        };
+        if let Some(seen) = &self.seen
+            && !seen.iter().any(|place| real.starts_with(place))
+        {
+            return Err(RequestRefusal::NotSeen);
+        }
+        let Some(strays) = &self.strays else {
             return Ok(());
         };
         if scope.iter().any(|subject| real.starts_with(subject)) {
@@ -191,10 +305,16 @@ mod tests {
     use crate::model::{
         Claim, Evidence, FileScope, SideEffect, Subject, SubjectKind, ToolName, Traits, Trust,
     };
-    use crate::policy::{Mode, Policy, PolicySettings, Question, ToolFacts};
+    use crate::policy::{Decision, Mode, PolicySettings, Question, Rule};
 
-    /// The grant of a tool that writes files and claims to be destructive or not.
+    /// The grant of a tool that writes files and claims to be destructive or not, somebody having accepted the call.
     fn grant(destructive: bool) -> FileGrant {
+        let (policy, tool, verdict) = asked(&[], destructive);
+        policy.file_grant(&tool, &verdict, true).unwrap()
+    }
+
+    /// A call of such a tool for `sub` under these ask rules.
+    fn asked(rules: &[&str], destructive: bool) -> (Policy, ToolFacts, Verdict) {
         let claim = Claim {
             level: SideEffect::Mutating,
             destructive,
@@ -220,7 +340,11 @@ mod tests {
             home: None,
             protected: Vec::new(),
         };
-        let policy = Policy::build(&[], settings, std::slice::from_ref(&tool)).unwrap();
+        let rules: Vec<Rule> = rules
+            .iter()
+            .map(|rule| Rule::parse(Decision::Ask, rule, Path::new("t"), 1).unwrap())
+            .collect();
+        let policy = Policy::build(&rules, settings, std::slice::from_ref(&tool)).unwrap();
         let subjects = [Subject {
             kind: SubjectKind::Path,
             value: "sub".to_owned(),
@@ -229,7 +353,56 @@ mod tests {
             tool: &tool,
             subjects: &subjects,
         });
-        policy.file_grant(&tool, &verdict, true).unwrap()
+        (policy, tool, verdict)
+    }
+
+    #[test]
+    fn what_somebody_approved_is_where_the_path_led_when_they_saw_it() {
+        let (policy, tool, verdict) = asked(&["Maker(/ws/asked/**)"], true);
+        let opened =
+            |grant: &FileGrant, path: &str| grant.judge_opened(Deed::Change, Path::new(path));
+        let seen = [PathBuf::from("/ws/real")];
+        for grant in [
+            policy.approved_grant(&tool, &verdict, &seen).unwrap(),
+            policy.standing_grant(&tool, &verdict, &seen).unwrap(),
+        ] {
+            assert!(
+                grant
+                    .judge_request(Deed::Change, Path::new("/ws/sub"))
+                    .is_ok()
+            );
+            assert_eq!(opened(&grant, "/ws/real/a"), Ok(()));
+            for elsewhere in ["/ws/other", "/ws/sub", "/ws/realistic"] {
+                let refused = Err(RequestRefusal::NotSeen);
+                assert_eq!(opened(&grant, elsewhere), refused, "{elsewhere}");
+            }
+        }
+        // An answer that stands is no yes to what an ask rule speaks of.
+        let seen = [PathBuf::from("/ws/asked")];
+        let standing = policy.standing_grant(&tool, &verdict, &seen).unwrap();
+        assert!(matches!(
+            opened(&standing, "/ws/asked/a"),
+            Err(RequestRefusal::Asked(_))
+        ));
+        let once = policy.approved_grant(&tool, &verdict, &seen).unwrap();
+        assert_eq!(opened(&once, "/ws/asked/a"), Ok(()));
+    }
+
+    #[test]
+    fn what_no_answer_helps_is_known_before_anybody_is_asked() {
+        let (policy, tool, _) = asked(&["Maker(/ws/asked/**)"], true);
+        let judge = |path: &str| policy.judge_place(&tool, Path::new(path));
+        assert!(judge("/ws/a").unwrap().is_empty());
+        assert_eq!(judge("/ws/asked/a").unwrap().asked.len(), 1);
+        assert!(judge("/ws/.envrc").unwrap().runs_code.is_some());
+        assert!(matches!(
+            judge("/etc/passwd"),
+            Err(DenialReason::OutsideRoots { .. })
+        ));
+        assert!(matches!(
+            judge("/ws/.git/config"),
+            Err(DenialReason::Protected { .. })
+        ));
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub use decision::Decision;
 pub use evaluate::{Policy, PolicyError, PolicySettings, Question, ToolFacts};
 pub use exact::{exact_rule, literal_path};
 pub use file_guard::{Access, FileGuard, Refusal};
-pub use grant::{Deed, FileGrant, RequestRefusal};
+pub use grant::{Deed, FileGrant, PlaceRules, RequestRefusal};
 pub use lines::{ExemptLine, SchemaMode};
 pub use mode::{Mode, ModeError};
 pub use path_pattern::{PathPattern, PatternError};

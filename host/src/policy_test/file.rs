@@ -168,11 +168,14 @@ impl Source<'_> {
         known: impl Iterator<Item = &'k &'k str>,
     ) -> TestFileError {
         let name = key.get_ref();
-        let near = suggestion(name, known.copied());
-        self.wrong(
-            Some(key.span().start),
-            format!("unknown key '{above}{name}'.{near}"),
-        )
+        let known: Vec<&str> = known.copied().collect();
+        let near = suggestion(name, known.iter().copied());
+        let known = match above {
+            "" => "The file holds [[case]] tables and nothing else".to_owned(),
+            _ => format!("A case has the keys {}", known.join(", ")),
+        };
+        let what = format!("unknown key '{above}{name}'.{near} {known}");
+        self.wrong(Some(key.span().start), what)
     }
 
     fn case(self, case: Spanned<RawCase>) -> Result<Case, TestFileError> {
@@ -336,11 +339,16 @@ gate = "schema"
             ),
             (
                 "\n[[cases]]\n",
-                "cases.toml:2: unknown key 'cases'. Did you mean 'case'?",
+                "cases.toml:2: unknown key 'cases'. Did you mean 'case'? The file holds [[case]] tables and nothing else",
             ),
             (
                 &format!("{case}expects = \"allow\""),
-                "cases.toml:3: unknown key 'case.expects'. Did you mean 'expect'?",
+                "cases.toml:3: unknown key 'case.expects'. Did you mean 'expect'? A case has the keys name, call, input, \
+                 expect, rule, gate",
+            ),
+            (
+                &format!("{case}qqq = 1"),
+                "cases.toml:3: unknown key 'case.qqq'. A case has the keys name, call, input, expect, rule, gate",
             ),
             (
                 &format!("{case}expect = \"alow\""),
@@ -366,6 +374,11 @@ gate = "schema"
         ] {
             assert_eq!(cases(text).unwrap_err(), message, "{text}");
         }
+    }
+
+    #[test]
+    fn words_and_types_are_named_with_their_line() {
+        let case = "[[case]]\ncall = \"Read\"\n";
         let gate = cases(&format!("{case}expect = \"deny\"\ngate = \"permisson\"")).unwrap_err();
         assert!(
             gate.starts_with("cases.toml:4: 'gate' is one of parse, resolve"),

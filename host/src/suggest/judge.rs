@@ -144,8 +144,12 @@ impl<'a> Judge<'a> {
 
     /// Whether an allow rule would change anything, by the same reading of a verdict as the approval gate's.
     fn would_help(&self, tool: &ToolFacts, verdict: &Verdict) -> Result<(), LeftOut> {
-        let refused_only_by_mode =
-            |reason: &DenialReason| matches!(reason, DenialReason::NothingAllows { .. });
+        let refused_only_by_mode = |reason: &DenialReason| {
+            matches!(
+                reason,
+                DenialReason::NothingAllows { .. } | DenialReason::NotAsked { .. }
+            )
+        };
         if !verdict.denial.as_ref().is_none_or(refused_only_by_mode) {
             return Err(LeftOut::Denied);
         }

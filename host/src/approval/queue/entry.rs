@@ -5,7 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::approval::remembered::About;
 use crate::approval::render::Question;
+use crate::gate::ApprovalRequest;
 
 /// How long a question waits. Longer than somebody is away for, shorter than it takes to forget what the work was about.
 pub(super) const WAITS: Duration = Duration::from_secs(60 * 60);
@@ -14,6 +16,8 @@ pub(super) const WAITS: Duration = Duration::from_secs(60 * 60);
 pub(super) const YES_HOLDS: Duration = Duration::from_secs(10 * 60);
 /// How long a no waits to be told. A no is not dangerous.
 pub(super) const NO_HOLDS: Duration = WAITS;
+/// How long a question that is over is kept, so that the next one about the same call can say what became of it.
+pub(super) const REMEMBERED: Duration = WAITS;
 /// How far into the future a time may lie: clocks of one machine are set, and a yes must not live longer for it.
 const CLOCK_ERROR: Duration = Duration::from_secs(60);
 
@@ -23,7 +27,9 @@ const CLOCK_ERROR: Duration = Duration::from_secs(60);
 pub struct Entry {
     /// Its name: eight letters and digits.
     pub id: String,
-    /// The request's ticket: which call an answer is for.
+    /// What was asked for: a new question about it takes this one's place.
+    pub about: String,
+    /// The request's ticket: what an answer is for.
     pub ticket: String,
     /// When it was asked.
     pub created: Timestamp,
@@ -33,6 +39,8 @@ pub struct Entry {
     pub state: State,
     /// What is asked.
     pub question: Question,
+    /// What "always" would stand for.
+    pub(in crate::approval) standing: Option<About>,
 }
 
 /// How far a question is.
@@ -47,8 +55,6 @@ pub enum State {
         by: String,
         /// When.
         at: Timestamp,
-        /// The question's `always` rule holds from now on.
-        always: bool,
     },
     /// No, not told yet. For an hour.
     Refused {
@@ -74,10 +80,16 @@ impl State {
 
 impl Entry {
     /// A question that nobody has answered.
-    pub(super) fn new(ticket: String, question: Question, now: Timestamp) -> Self {
+    pub(super) fn new(request: &ApprovalRequest, question: Question, now: Timestamp) -> Self {
         Self {
             id: new_id(),
-            ticket,
+            about: request.about.clone(),
+            ticket: request.ticket.clone(),
+            // Not where the rule is too long to be read.
+            standing: question
+                .always
+                .as_ref()
+                .and(request.standing.as_ref().map(About::from)),
             created: now,
             expires: later(now, WAITS),
             state: State::Waiting,
@@ -97,13 +109,47 @@ impl Entry {
         self
     }
 
-    /// Whether its time is over, or lies so far ahead that the clock was set back.
-    pub(super) fn is_over(&self, now: Timestamp) -> bool {
-        let (since, holds) = match &self.state {
+    /// What somebody who asks the same again should know of this question, which is no answer to it.
+    pub(super) fn void_because(&self, now: Timestamp) -> String {
+        let id = &self.id;
+        let changed = "what the call would do changed since";
+        let over = self.is_over(now);
+        match &self.state {
+            State::Waiting if over => {
+                format!("the question '{id}' about the same call was not answered in time")
+            }
+            State::Waiting => format!("it takes the place of the question '{id}': {changed}"),
+            State::Approved { by, .. } if over => format!(
+                "the yes of {by} to the question '{id}' is over: the call came later than 10 minutes after it"
+            ),
+            State::Approved { by, .. } => {
+                format!("the yes of {by} to the question '{id}' does not hold: {changed}")
+            }
+            State::Refused { by, .. } => {
+                format!("{by} said no to the question '{id}' about the same call")
+            }
+        }
+    }
+
+    /// Whether nobody needs to know of it any more.
+    pub(super) fn is_forgotten(&self, now: Timestamp) -> bool {
+        let (since, holds) = self.holds();
+        let ends = self.expires.min(later(since, holds));
+        now >= later(ends, REMEMBERED) || since > later(now, CLOCK_ERROR)
+    }
+
+    /// Since when it is in its state, and for how long at most.
+    fn holds(&self) -> (Timestamp, Duration) {
+        match &self.state {
             State::Waiting => (self.created, WAITS),
             State::Approved { at, .. } => (*at, YES_HOLDS),
             State::Refused { at, .. } => (*at, NO_HOLDS),
-        };
+        }
+    }
+
+    /// Whether its time is over, or lies so far ahead that the clock was set back.
+    pub(super) fn is_over(&self, now: Timestamp) -> bool {
+        let (since, holds) = self.holds();
         now >= self.expires || now >= later(since, holds) || since > later(now, CLOCK_ERROR)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A call that asks here never waits: it is denied with the question's name, and the same call again takes the answer.
 //! Guarantees that an answer is taken exactly once, by the call that the person saw and by no other; that a question
-//! whose file would now be changed differently is asked anew; that questions and answers survive a restart; and that a
+//! whose paths lead elsewhere by now, or whose file would be changed differently, is asked anew, in the old one's place and
+//! with a word about it; that "always" is kept at once, and not only when the call comes again; that questions and answers survive a restart; and that a
 //! file which cannot be understood is named and never read as a yes.
 //!
 //! What protects the answers are file permissions: the folder (0700) lies in Toolgate's state directory, which no tool
@@ -11,9 +12,11 @@
 
 mod entry;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -21,8 +24,9 @@ use sha2::{Digest as _, Sha256};
 
 pub use self::entry::{Entry, State};
 use super::private_file::{self, TEMPORARY, Turn};
+use super::remembered::{StandingAnswer, StandingAnswers};
 use super::render::Question;
-use crate::gate::{Answer, ApprovalRequest, Approver};
+use crate::gate::{Answer, ApprovalRequest, Approver, PortError};
 use crate::model::{hex, suggestion};
 
 /// The most questions that are kept, those whose answer waits to be taken included: nobody reads more, and an agent that
@@ -93,6 +97,14 @@ pub enum QueueError {
         /// Since when.
         since: Timestamp,
     },
+    /// "Always" could not be kept.
+    #[error("the answer to '{id}' cannot be kept, so the question still waits: {why}")]
+    NotKept {
+        /// Which.
+        id: String,
+        /// Why.
+        why: String,
+    },
     /// "Always" is no answer to it.
     #[error(
         "the question '{id}' can only be answered for this once: there is no rule that says exactly this call"
@@ -130,7 +142,9 @@ impl Queue {
 
     fn list_at(&self, now: Timestamp) -> Result<Vec<Entry>, QueueError> {
         let _turn = self.turn()?;
-        let found = self.sweep(now).map_err(|error| self.failed(error))?;
+        let found = self
+            .sweep(now, Entry::is_forgotten)
+            .map_err(|error| self.failed(error))?;
         let mut entries: Vec<Entry> = found.into_iter().map(|(_, entry)| entry).collect();
         entries.sort_by(|a, b| (a.created, &a.id).cmp(&(b.created, &b.id)));
         Ok(entries)
@@ -155,18 +169,42 @@ impl Queue {
         }
     }
 
-    /// Answers yes: the same call takes it within ten minutes. `id` is the whole name. `always`: the question's rule holds
-    /// from now on.
+    /// Answers yes: the same call takes it within ten minutes. `id` is the whole name, or the beginning of one only.
     ///
     /// # Errors
-    /// There is no such question, it is over or answered, `always` is no answer to it, or the folder cannot be written.
-    pub fn allow(&self, id: &str, by: &str, always: bool) -> Result<Entry, QueueError> {
+    /// There is no such question or more than one, it is over or answered, or the folder cannot be written.
+    pub fn allow(&self, id: &str, by: &str) -> Result<Entry, QueueError> {
         let at = Timestamp::now();
         let by = cut(by);
-        self.answer(id, State::Approved { by, at, always }, at)
+        self.answer(id, State::Approved { by, at }, at)
     }
 
-    /// Answers no: the same call hears it, with the message.
+    /// Answers yes from now on: keeps the question's rule among the standing answers, and takes the question out of the
+    /// queue, so that there is one answer to take back.
+    ///
+    /// # Errors
+    /// As for [`Queue::allow`]; `always` is no answer to it; it cannot be kept, so that nothing was answered.
+    pub fn allow_always(
+        &self,
+        id: &str,
+        by: &str,
+        answers: &StandingAnswers,
+    ) -> Result<(Entry, StandingAnswer), QueueError> {
+        let _turn = self.turn()?;
+        let (path, entry) = self.named(id)?;
+        is_open(&entry, Timestamp::now())?;
+        let id = entry.id.clone();
+        let Some(about) = &entry.standing else {
+            return Err(QueueError::OnlyOnce { id });
+        };
+        let kept = answers
+            .promise(about, &cut(by))
+            .map_err(|PortError(why)| QueueError::NotKept { id, why })?;
+        private_file::remove(&path).map_err(|error| self.failed(error))?;
+        Ok((entry, kept))
+    }
+
+    /// Answers no: the same call hears it, with the message. A yes that was not taken yet is taken back so.
     ///
     /// # Errors
     /// As for [`Queue::allow`].
@@ -177,49 +215,67 @@ impl Queue {
     }
 
     fn answer(&self, id: &str, state: State, now: Timestamp) -> Result<Entry, QueueError> {
-        let id = id.trim().to_lowercase();
         let _turn = self.turn()?;
-        let found = self.read_all().map_err(|error| self.failed(error))?;
-        let Some((path, entry)) = found.iter().find(|(_, entry)| entry.id == id) else {
-            return Err(unknown(id, found.iter().map(|(_, entry)| entry)));
-        };
-        if entry.is_over(now) {
-            let since = entry.expires;
-            return Err(QueueError::Over { id, since });
+        let (path, entry) = self.named(id)?;
+        match (is_open(&entry, now), &entry.state, &state) {
+            // Whoever says no after a yes is believed.
+            (Err(QueueError::Answered { .. }), State::Approved { .. }, State::Refused { .. })
+            | (Ok(()), _, _) => {}
+            (Err(error), _, _) => return Err(error),
         }
-        match &entry.state {
-            State::Waiting => {}
-            State::Approved { by, at, .. } | State::Refused { by, at, .. } => {
-                return Err(QueueError::Answered {
-                    id,
-                    state: entry.state.as_str(),
-                    by: by.clone(),
-                    at: *at,
-                });
-            }
-        }
-        if matches!(state, State::Approved { always: true, .. }) && entry.question.always.is_none()
-        {
-            return Err(QueueError::OnlyOnce { id });
-        }
-        let answered = entry.clone().answered(state, now);
-        self.write(path, &answered)
+        let answered = entry.answered(state, now);
+        self.write(&path, &answered)
             .map_err(|error| self.failed(error))?;
         Ok(answered)
+    }
+
+    /// The question with this name, or the only one whose name begins so, over or not. For who has the turn.
+    fn named(&self, id: &str) -> Result<Found, QueueError> {
+        let id = id.trim().to_lowercase();
+        let mut all = self.read_all().map_err(|error| self.failed(error))?;
+        let begins = |(_, entry): &Found| !id.is_empty() && entry.id.starts_with(&id);
+        let mut found: Vec<usize> = (0..all.len())
+            .filter(|at| all.get(*at).is_some_and(begins))
+            .collect();
+        // What is over stands in the way of nothing.
+        if found.len() > 1 {
+            let now = Timestamp::now();
+            found.retain(|at| all.get(*at).is_some_and(|(_, entry)| !entry.is_over(now)));
+        }
+        match found.as_slice() {
+            [] => Err(unknown(id, all.iter().map(|(_, entry)| entry))),
+            [only] => Ok(all.swap_remove(*only)),
+            several => {
+                let name = |at: &usize| all.get(*at).map(|(_, entry)| entry.id.clone());
+                let found = several.iter().filter_map(name).collect();
+                Err(QueueError::Ambiguous { id, found })
+            }
+        }
     }
 
     /// Takes the answer to a request, or leaves the question here. Never waits for a person.
     fn take_or_put(&self, request: &ApprovalRequest, now: Timestamp) -> io::Result<Answer> {
         let question = Question::of(request);
         let _turn = Turn::take(&self.lock())?;
-        let path = self.path_of(&request.ticket);
-        let known = read_or_name(&path)
-            .filter(|entry| entry.ticket == request.ticket && !entry.is_over(now));
-        match known {
+        let path = self.path_of(&request.about);
+        let known = read_or_name(&path).filter(|entry| entry.about == request.about);
+        let earlier = match known {
             // What somebody saw must be what would happen.
-            Some(entry) if entry.question.asks_the_same(&question) => take(&path, entry),
-            Some(_) | None => self.put(&path, Entry::new(request.ticket.clone(), question, now)),
-        }
+            Some(entry)
+                if entry.ticket == request.ticket
+                    && !entry.is_over(now)
+                    && entry.question.asks_the_same(&question) =>
+            {
+                return take(&path, entry);
+            }
+            Some(entry) => Some(entry.void_because(now)),
+            None => None,
+        };
+        let question = Question {
+            earlier,
+            ..question
+        };
+        self.put(&path, Entry::new(request, question, now))
     }
 
     fn put(&self, path: &Path, entry: Entry) -> io::Result<Answer> {
@@ -234,7 +290,7 @@ impl Queue {
         }
         // Few files: no need to read them all.
         if self.files()?.len() >= MAX_KEPT {
-            let waiting = self.sweep(entry.created)?;
+            let waiting = self.sweep(entry.created, Entry::is_over)?;
             let others = waiting.iter().filter(|(place, _)| place != path);
             if others.count() >= MAX_KEPT {
                 tracing::warn!(
@@ -248,8 +304,12 @@ impl Queue {
         Ok(Answer::Pending { id: entry.id })
     }
 
-    /// Removes what is over and what a crash left behind; gives the rest.
-    fn sweep(&self, now: Timestamp) -> io::Result<Vec<Found>> {
+    /// Removes what nobody needs any more and what a crash left behind; gives what is not over.
+    fn sweep(
+        &self,
+        now: Timestamp,
+        needless: impl Fn(&Entry, Timestamp) -> bool,
+    ) -> io::Result<Vec<Found>> {
         for left in self.names(TEMPORARY)? {
             // Whoever writes has the turn, and it is ours.
             if let Err(error) = fs::remove_file(&left) {
@@ -258,9 +318,9 @@ impl Queue {
         }
         let mut kept = Vec::new();
         for (path, entry) in self.read_all()? {
-            if entry.is_over(now) {
+            if needless(&entry, now) {
                 private_file::remove(&path)?;
-            } else {
+            } else if !entry.is_over(now) {
                 kept.push((path, entry));
             }
         }
@@ -270,10 +330,10 @@ impl Queue {
     fn read_all(&self) -> io::Result<Vec<Found>> {
         let read = |path: PathBuf| {
             let entry = read_or_name(&path)?;
-            if path == self.path_of(&entry.ticket) {
+            if path == self.path_of(&entry.about) {
                 return Some((path, entry));
             }
-            tracing::warn!("{} does not belong into the approval queue", path.display());
+            name_once(&path, "it is the file of another question");
             None
         };
         Ok(self.files()?.into_iter().filter_map(read).collect())
@@ -298,9 +358,9 @@ impl Queue {
         Ok(found)
     }
 
-    /// One file for each ticket, so that a call has one question.
-    fn path_of(&self, ticket: &str) -> PathBuf {
-        let name = hex(&Sha256::digest(ticket.as_bytes()));
+    /// One file for all that is asked about one call, so that it has one question.
+    fn path_of(&self, about: &str) -> PathBuf {
+        let name = hex(&Sha256::digest(about.as_bytes()));
         self.folder.join(format!("{name}{FILE}"))
     }
 
@@ -345,9 +405,9 @@ impl Approver for Queue {
 fn take(path: &Path, entry: Entry) -> io::Result<Answer> {
     let answer = match entry.state {
         State::Waiting => return Ok(Answer::Pending { id: entry.id }),
-        State::Approved { by, at, always } => Answer::Approved {
+        State::Approved { by, at } => Answer::Approved {
             by: format!("the approval queue ({by}, {})", seconds(at)),
-            always,
+            always: false,
         },
         State::Refused { by, at, message } => Answer::Refused {
             by: format!("the approval queue ({by}, {})", seconds(at)),
@@ -369,9 +429,39 @@ fn read_or_name(path: &Path) -> Option<Entry> {
                 .map_err(|error| error.to_string())
         });
     read.unwrap_or_else(|error| {
-        tracing::warn!("{} is no question of the queue: {error}", path.display());
+        name_once(path, &error);
         None
     })
+}
+
+/// Warns of a foreign file, once in this process: the folder is read often.
+fn name_once(path: &Path, why: &str) {
+    static NAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if named.len() < MAX_KEPT && named.insert(path.to_owned()) {
+        tracing::warn!(
+            "{} is no question of the approval queue ({why}); remove it if you do not know it",
+            path.display()
+        );
+    }
+}
+
+/// Whether it can be answered.
+fn is_open(entry: &Entry, now: Timestamp) -> Result<(), QueueError> {
+    let id = entry.id.clone();
+    if entry.is_over(now) {
+        let since = entry.expires;
+        return Err(QueueError::Over { id, since });
+    }
+    match &entry.state {
+        State::Waiting => Ok(()),
+        State::Approved { by, at } | State::Refused { by, at, .. } => Err(QueueError::Answered {
+            id,
+            state: entry.state.as_str(),
+            by: by.clone(),
+            at: *at,
+        }),
+    }
 }
 
 fn unknown<'a>(id: String, entries: impl Iterator<Item = &'a Entry>) -> QueueError {

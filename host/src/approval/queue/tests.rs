@@ -5,9 +5,11 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::entry::{NO_HOLDS, WAITS, YES_HOLDS};
+use super::entry::{NO_HOLDS, REMEMBERED, WAITS, YES_HOLDS};
 use super::*;
-use crate::approval::render::tests::request;
+use crate::approval::render::tests::{request, standing};
+use crate::approval::sight::look;
+use crate::gate::Remembered as _;
 
 fn queue() -> (TempDir, Queue) {
     let scratch = tempfile::tempdir().unwrap();
@@ -44,7 +46,7 @@ async fn a_question_waits_and_its_answer_is_taken_once() {
     };
     assert_eq!(pending(&queue, &call), id, "one call, one question");
     assert_eq!(queue.list().unwrap().len(), 1);
-    queue.allow(&id, "lara", false).unwrap();
+    queue.allow(&id, "lara").unwrap();
     match queue.ask(&call).await {
         Answer::Approved { by, always: false } => {
             assert!(by.starts_with("the approval queue (lara, 20"), "{by}");
@@ -70,7 +72,7 @@ fn another_call_takes_no_answer() {
     let (_scratch, queue) = queue();
     let call = write("a.txt");
     let id = pending(&queue, &call);
-    queue.allow(&id, "lara", false).unwrap();
+    queue.allow(&id, "lara").unwrap();
     let slow = request(
         "Write",
         json!({"file_path": "a.txt", "content": "x", "timeout": 600}),
@@ -86,30 +88,81 @@ fn another_call_takes_no_answer() {
 fn an_answer_is_for_what_was_shown() {
     let (_scratch, queue) = queue();
     let call = write("a.txt");
-    queue.allow(&pending(&queue, &call), "lara", false).unwrap();
+    queue.allow(&pending(&queue, &call), "lara").unwrap();
     let mut other = write("b.txt");
     other.ticket.clone_from(&call.ticket);
+    other.about.clone_from(&call.about);
     assert!(!is_yes(&ask(&queue, &other)));
 }
 
+/// A call as it is asked now.
+fn now(path: &Path) -> ApprovalRequest {
+    let mut call = write("a.txt");
+    call.seen = look(vec![path.to_owned()], true);
+    call.ticket = format!("{:?}", call.seen);
+    call
+}
+
 #[test]
-fn a_file_that_changed_is_asked_for_anew() {
+fn a_file_that_changed_is_asked_for_anew_and_the_question_says_so() {
     let (scratch, queue) = queue();
     let path = scratch.path().join("a.txt");
     fs::write(&path, "one\n").unwrap();
-    let mut call = write("a.txt");
-    call.paths = vec![path.clone()];
-    let id = pending(&queue, &call);
+    let id = pending(&queue, &now(&path));
     assert_eq!(
         queue.find(&id).unwrap().question.preview().unwrap(),
         "@@ -1 +1 @@\n-one\n+x\n\\ no line feed at the end"
     );
-    queue.allow(&id, "lara", false).unwrap();
+    queue.allow(&id, "lara").unwrap();
     fs::write(&path, "two\n").unwrap();
-    let second = pending(&queue, &call);
+    let second = pending(&queue, &now(&path));
     assert_ne!(second, id);
-    queue.allow(&second, "lara", false).unwrap();
-    assert!(is_yes(&ask(&queue, &call)));
+    assert_eq!(queue.list().unwrap().len(), 1, "in the old one's place");
+    let question = queue.find(&second).unwrap().question;
+    let says = format!("the yes of lara to the question '{id}' does not hold: what the call");
+    assert!(question.why().contains(&says), "{}", question.why());
+    assert!(question.text().contains(&says), "{}", question.text());
+    assert_eq!(
+        pending(&queue, &now(&path)),
+        second,
+        "and it keeps its word"
+    );
+    assert!(queue.find(&second).unwrap().question.earlier.is_some());
+    queue.allow(&second, "lara").unwrap();
+    assert!(is_yes(&ask(&queue, &now(&path))));
+}
+
+#[test]
+fn a_yes_does_not_follow_a_link_that_leads_elsewhere() {
+    let (scratch, queue) = queue();
+    let link = scratch.path().join("link");
+    let relink = |to: &str| {
+        std::fs::remove_file(&link).ok();
+        std::os::unix::fs::symlink(to, &link).unwrap();
+    };
+    fs::write(scratch.path().join("one"), "same").unwrap();
+    fs::write(scratch.path().join("two"), "same").unwrap();
+    relink("one");
+    queue.allow(&pending(&queue, &now(&link)), "lara").unwrap();
+    relink("two");
+    assert!(!is_yes(&ask(&queue, &now(&link))));
+    queue.allow(&pending(&queue, &now(&link)), "lara").unwrap();
+    assert!(is_yes(&ask(&queue, &now(&link))));
+}
+
+#[test]
+fn a_yes_that_is_over_is_told_of() {
+    let (_scratch, queue) = queue();
+    let call = write("a.txt");
+    let begun = Timestamp::now();
+    let id = pending(&queue, &call);
+    queue.allow(&id, "lara").unwrap();
+    let late = begun + YES_HOLDS + Duration::from_secs(30);
+    queue.list_at(late).unwrap();
+    assert!(!is_yes(&queue.take_or_put(&call, late).unwrap()));
+    let question = read_or_name(&queue.path_of(&call.about)).unwrap().question;
+    let says = format!("the yes of lara to the question '{id}' is over");
+    assert!(question.why().contains(&says), "{}", question.why());
 }
 
 #[test]
@@ -117,7 +170,7 @@ fn one_of_many_takes_the_answer() {
     let (_scratch, queue) = queue();
     for round in 0..20 {
         let call = write(&format!("{round}.txt"));
-        queue.allow(&pending(&queue, &call), "lara", false).unwrap();
+        queue.allow(&pending(&queue, &call), "lara").unwrap();
         let start = Barrier::new(4);
         let yes = std::thread::scope(|scope| {
             let racers: Vec<_> = (0..4)
@@ -147,8 +200,8 @@ fn an_answer_whose_file_is_gone_is_none() {
     let (_scratch, queue) = queue();
     let call = write("a.txt");
     let id = pending(&queue, &call);
-    let answered = queue.allow(&id, "lara", false).unwrap();
-    let path = queue.path_of(&call.ticket);
+    let answered = queue.allow(&id, "lara").unwrap();
+    let path = queue.path_of(&call.about);
     assert!(is_yes(&take(&path, answered.clone()).unwrap()));
     assert!(take(&path, answered).is_err());
 }
@@ -158,7 +211,7 @@ fn one_of_two_answers_counts() {
     let (_scratch, queue) = queue();
     let id = pending(&queue, &write("a.txt"));
     queue.deny(&id, "lara", None).unwrap();
-    let late = queue.allow(&id, "john", false).unwrap_err().to_string();
+    let late = queue.allow(&id, "john").unwrap_err().to_string();
     assert!(
         late.contains("was answered already: refused by lara"),
         "{late}"
@@ -174,7 +227,7 @@ fn questions_and_answers_survive_a_restart() {
     drop(queue);
     let person = Queue::open(&folder).unwrap();
     assert_eq!(person.find(&id).unwrap().question.tool, "Write");
-    person.allow(&id, "lara", false).unwrap();
+    person.allow(&id, "lara").unwrap();
     drop(person);
     assert!(is_yes(&ask(
         &Queue::open(&folder).unwrap(),
@@ -192,9 +245,8 @@ fn names_are_found_by_their_beginning_and_near_ones_are_named() {
         id
     );
     assert!(matches!(queue.find(""), Err(QueueError::Unknown { .. })));
-    // An answer needs the whole name.
-    let short = id.get(..5).unwrap();
-    let unknown = queue.allow(short, "lara", false).unwrap_err().to_string();
+    let near = format!("{}u", id.get(..7).unwrap());
+    let unknown = queue.allow(&near, "lara").unwrap_err().to_string();
     assert!(
         unknown.contains(&format!("Did you mean '{id}'?")),
         "{unknown}"
@@ -211,23 +263,82 @@ fn names_are_found_by_their_beginning_and_near_ones_are_named() {
         queue.find(shared.unwrap()),
         Err(QueueError::Ambiguous { .. })
     ));
+    for refused in [
+        queue.allow(shared.unwrap(), "lara"),
+        queue.deny(shared.unwrap(), "lara", None),
+    ] {
+        assert!(matches!(refused, Err(QueueError::Ambiguous { .. })));
+    }
+    assert!(matches!(
+        queue.allow("", "lara"),
+        Err(QueueError::Unknown { .. })
+    ));
+    let answered = queue.allow(id.get(..7).unwrap(), "lara").unwrap();
+    assert_eq!(answered.id, id);
 }
 
 #[test]
-fn always_is_an_answer_only_where_there_is_a_rule() {
-    let (_scratch, queue) = queue();
+fn always_is_kept_at_once_and_only_where_there_is_a_rule() {
+    let (scratch, queue) = queue();
+    let answers = StandingAnswers::open(&scratch.path().join("standing.json")).unwrap();
     let id = pending(&queue, &write("a.txt"));
     assert!(matches!(
-        queue.allow(&id, "lara", true),
+        queue.allow_always(&id, "lara", &answers),
         Err(QueueError::OnlyOnce { .. })
     ));
     let mut call = write("b.txt");
-    call.always = Some("Write(/ws/b.txt)".to_owned());
-    queue.allow(&pending(&queue, &call), "lara", true).unwrap();
+    call.standing = Some(standing("Write(/ws/b.txt)"));
+    let id = pending(&queue, &call);
+    let (entry, kept) = queue
+        .allow_always(id.get(..7).unwrap(), "lara", &answers)
+        .unwrap();
+    assert_eq!(
+        (entry.id, kept.rule.as_str()),
+        (id.clone(), "Write(/ws/b.txt)")
+    );
+    let recalled = || answers.recall(&standing("Write(/ws/b.txt)"));
+    assert!(recalled().is_some());
+    // One answer, in one place: taken back, nothing is left of it.
+    assert!(matches!(queue.find(&id), Err(QueueError::Unknown { .. })));
+    answers.forget(&kept.id).unwrap();
+    assert!(recalled().is_none() && !is_yes(&ask(&queue, &call)));
+}
+
+#[test]
+fn always_that_cannot_be_kept_answers_nothing() {
+    let (scratch, queue) = queue();
+    let answers = StandingAnswers::open(&scratch.path().join("standing.json")).unwrap();
+    let mut call = write("b.txt");
+    let script = scratch.path().join("script");
+    let mut said = standing("Bash(./script)");
+    said.files = answers.bind(vec![script.clone()]).unwrap();
+    call.standing = Some(said);
+    let id = pending(&queue, &call);
+    fs::write(&script, "new").unwrap();
     assert!(matches!(
-        ask(&queue, &call),
-        Answer::Approved { always: true, .. }
+        queue.allow_always(&id, "lara", &answers),
+        Err(QueueError::NotKept { .. })
     ));
+    assert_eq!(queue.find(&id).unwrap().state, State::Waiting);
+    assert!(answers.list().unwrap().is_empty());
+}
+
+#[test]
+fn a_yes_that_was_not_taken_can_be_taken_back() {
+    let (_scratch, queue) = queue();
+    let call = write("a.txt");
+    let id = pending(&queue, &call);
+    queue.allow(&id, "lara").unwrap();
+    queue.deny(&id, "lara", Some("a mistake")).unwrap();
+    assert!(matches!(
+        queue.allow(&id, "lara"),
+        Err(QueueError::Answered { .. })
+    ));
+    assert!(matches!(
+        queue.deny(&id, "lara", None),
+        Err(QueueError::Answered { .. })
+    ));
+    assert!(matches!(ask(&queue, &call), Answer::Refused { .. }));
 }
 
 #[test]
@@ -244,7 +355,6 @@ fn everything_ends() {
     let yes = |at| State::Approved {
         by: "lara".to_owned(),
         at,
-        always: false,
     };
     // A question.
     let id = put(now);
@@ -254,7 +364,7 @@ fn everything_ends() {
     let second_id = put(now + WAITS);
     assert_ne!(second_id, id);
     assert!(matches!(
-        queue.allow(&id, "lara", false),
+        queue.allow(&id, "lara"),
         Err(QueueError::Unknown { .. })
     ));
     // A yes, whose time begins with the answer.
@@ -279,6 +389,10 @@ fn everything_ends() {
     queue.answer(&fifth, no, now).unwrap();
     assert_eq!(queue.list_at(now + NO_HOLDS - second).unwrap().len(), 1);
     assert_eq!(queue.list_at(now + NO_HOLDS).unwrap().len(), 0);
+    assert_eq!(queue.files().unwrap().len(), 1);
+    queue.list_at(now + NO_HOLDS + REMEMBERED - second).unwrap();
+    assert_eq!(queue.files().unwrap().len(), 1);
+    queue.list_at(now + NO_HOLDS + REMEMBERED).unwrap();
     assert_eq!(queue.files().unwrap().len(), 0);
 }
 
@@ -287,8 +401,8 @@ fn what_cannot_be_understood_is_no_answer() {
     let (_scratch, queue) = queue();
     let call = write("a.txt");
     let id = pending(&queue, &call);
-    queue.allow(&id, "lara", false).unwrap();
-    let path = queue.path_of(&call.ticket);
+    queue.allow(&id, "lara").unwrap();
+    let path = queue.path_of(&call.about);
     let whole = fs::read(&path).unwrap();
     let other = queue.path_of("another ticket");
     // A copy under another name, a part, a field more, another version of the answer, an empty file.
@@ -315,7 +429,7 @@ fn what_cannot_be_understood_is_no_answer() {
 fn a_folder_where_a_question_would_lie_is_no_answer() {
     let (_scratch, queue) = queue();
     let call = write("a.txt");
-    fs::create_dir(queue.path_of(&call.ticket)).unwrap();
+    fs::create_dir(queue.path_of(&call.about)).unwrap();
     assert!(queue.take_or_put(&call, Timestamp::now()).is_err());
     assert!(queue.list().unwrap().is_empty());
 }
@@ -329,18 +443,18 @@ fn the_queue_is_bounded() {
     let mut oldest = String::new();
     for n in 0..MAX_KEPT {
         let call = write(&format!("{n}.txt"));
-        let entry = Entry::new(call.ticket.clone(), Question::of(&call), now);
+        let entry = Entry::new(&call, Question::of(&call), now);
         oldest.clone_from(&entry.id);
         // Not through `put`, which brings each to the disk.
         fs::write(
-            queue.path_of(&call.ticket),
+            queue.path_of(&call.about),
             serde_json::to_vec(&entry).unwrap(),
         )
         .unwrap();
     }
     assert_eq!(ask(&queue, &write("more.txt")), Answer::Nobody);
     pending(&queue, &write("7.txt"));
-    queue.allow(&oldest, "lara", false).unwrap();
+    queue.allow(&oldest, "lara").unwrap();
     let last = write(&format!("{}.txt", MAX_KEPT - 1));
     assert!(is_yes(&ask(&queue, &last)));
     pending(&queue, &write("more.txt"));

@@ -19,6 +19,7 @@ fn standing(rule: &str, files: &[PathBuf]) -> Standing {
         component: "c0ffee".to_owned(),
         rule: rule.to_owned(),
         files: bind(files.to_vec()).unwrap(),
+        workspace: Some(PathBuf::from("/ws")),
     }
 }
 
@@ -36,6 +37,8 @@ fn an_answer_is_for_exactly_this() {
         |s: &mut Standing| s.component = "other".to_owned(),
         |s: &mut Standing| s.tool = ToolName::try_from("Sh").unwrap(),
         |s: &mut Standing| s.rule.push(' '),
+        |s: &mut Standing| s.workspace = Some(PathBuf::from("/other")),
+        |s: &mut Standing| s.workspace = None,
         |s: &mut Standing| {
             s.files.insert(PathBuf::from("/nowhere/tool.sh"), None);
         },
@@ -141,7 +144,24 @@ fn answers_survive_a_restart_and_can_be_taken_back() {
     let near = format!("{}x", list[0].id);
     let unknown = person.forget(&near).unwrap_err().to_string();
     assert!(unknown.contains("Did you mean"), "{unknown}");
-    assert_eq!(person.forget(&list[0].id).unwrap().rule, "Bash(a)");
+    let beginning = list[0].id.get(..6).unwrap();
+    assert_eq!(person.forget(beginning).unwrap().rule, "Bash(a)");
+    for n in 0..40 {
+        let said = standing(&format!("Bash({n})"), &[]);
+        answers.keep(&said, "lara").unwrap();
+    }
+    let ids: Vec<String> = person.list().unwrap().into_iter().map(|a| a.id).collect();
+    let shared = ids
+        .iter()
+        .map(|id| &id[..1])
+        .find(|letter| ids.iter().filter(|id| id.starts_with(letter)).count() > 1);
+    let several = person.forget(shared.unwrap()).unwrap_err();
+    assert!(matches!(several, StandingError::Ambiguous { .. }));
+    assert!(matches!(
+        person.forget(""),
+        Err(StandingError::Unknown { .. })
+    ));
+    assert_eq!(person.list().unwrap().len(), 41);
     assert_eq!(answers.recall(&standing("Bash(a)", &[])), None);
     assert!(answers.recall(&standing("Bash(b)", &[])).is_some());
 }

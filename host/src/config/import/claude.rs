@@ -10,6 +10,7 @@ use super::claude_rules::Rules;
 use super::draft::Draft;
 use super::json::{self, At};
 use super::{ImportError, Imported};
+use crate::model::nearest;
 use crate::policy::{Decision, fold};
 
 /// Settings that have no counterpart, and why.
@@ -81,8 +82,10 @@ pub fn import(
             .import(&mut draft, &at)?,
             key => {
                 let known = WITHOUT.iter().find(|(known, _)| *known == key);
-                let why = known.map_or("this host has no such setting", |(_, why)| why);
-                draft.left(&at.pointer, at.kind(), why, false);
+                let why = known.map(|(_, why)| (*why).to_owned());
+                let guards = nearest(key, ["permissions", "hooks"]).filter(|_| why.is_none());
+                let why = why.unwrap_or_else(|| unknown(guards));
+                draft.left(&at.pointer, at.kind(), why, guards.is_some());
             }
         }
     }
@@ -113,15 +116,20 @@ fn permissions(
                 "this host cannot forbid mode bypass, which is only on where a start flag says so",
                 true,
             ),
-            _ => draft.left(
-                &at.pointer,
-                at.kind(),
-                "this host has no such setting",
-                false,
-            ),
+            _ => {
+                let meant = nearest(key, ["allow", "ask", "deny", "defaultMode"]);
+                let weaker = meant.is_some_and(|meant| meant != "allow");
+                draft.left(&at.pointer, at.kind(), unknown(meant), weaker);
+            }
         }
     }
     Ok(())
+}
+
+/// Why a setting that nobody knows is left; with what was probably meant.
+fn unknown(meant: Option<&str>) -> String {
+    let near = meant.map(|meant| format!(". Did you mean '{meant}'?"));
+    format!("this host has no such setting{}", near.unwrap_or_default())
 }
 
 fn list(
@@ -317,6 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn a_misspelt_key_that_guards_is_less_strict() {
+        for (text, meant) in [
+            (r#"{"permisions": {"deny": ["Read(.env)"]}}"#, "permissions"),
+            (r#"{"permissions": {"denny": ["Read(.env)"]}}"#, "deny"),
+        ] {
+            let imported = import(text, Path::new("/p/s.json"), None, &["Read"]).unwrap();
+            let [left] = imported.left.as_slice() else {
+                panic!("{:?}", imported.left);
+            };
+            assert!(left.weaker, "{text}");
+            assert!(
+                left.why.contains(&format!("Did you mean '{meant}'?")),
+                "{}",
+                left.why
+            );
+        }
+    }
+
+    #[test]
     fn what_is_carried_over_is_in_the_new_file() {
         let imported = imported(&sample());
         let table: toml::Table = imported.toml.parse().unwrap();
@@ -341,11 +368,11 @@ mod tests {
             timeout_ms = 5000
             [[hooks.post_tool_use]]
             format = "claude"
-            command = ["/bin/sh", "-c", "fmt"]
+            command = ["fmt"]
             timeout_ms = 60000
             [[hooks.session_start]]
             format = "claude"
-            command = ["/bin/sh", "-c", "hello"]
+            command = ["hello"]
             timeout_ms = 60000
         };
         let mut without_deny = table.clone();

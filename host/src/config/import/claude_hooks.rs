@@ -8,11 +8,20 @@ use std::path::Path;
 use super::ImportError;
 use super::draft::{Draft, Hook};
 use super::json::At;
+use crate::config::runs::simple_command;
 
 /// Milliseconds that a hook may take there where its settings say nothing.
 const TIMEOUT_THERE: u64 = 60_000;
 /// The most milliseconds that a hook may take here.
 const MAX_TIMEOUT: u64 = 600_000;
+
+/// Commands that a shell has in itself: there may be no such program, or another one.
+const IN_SHELL: &[&str] = &[
+    ".", ":", "[", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare",
+    "echo", "eval", "exec", "exit", "export", "false", "fg", "getopts", "hash", "jobs", "kill",
+    "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source",
+    "test", "times", "trap", "true", "type", "ulimit", "umask", "unalias", "unset", "wait",
+];
 
 /// An event that hooks are called for.
 #[derive(Clone, Copy, Debug)]
@@ -213,18 +222,49 @@ impl Hooks<'_> {
         if line.replace(PROJECT, "").contains("CLAUDE_") {
             return Err("uses a variable of that host (CLAUDE_…) that is not set here".to_owned());
         }
-        let shell = ["/bin/sh", "-c", line].map(str::to_owned);
         if !line.contains(PROJECT) {
-            return Ok(shell.to_vec());
+            return Ok(program(line));
         }
         let project = self
             .project
             .and_then(Path::to_str)
             .ok_or_else(|| format!("uses {PROJECT}, and it is not known which project that is"))?;
         let mut command = vec!["/usr/bin/env".to_owned(), format!("{PROJECT}={project}")];
-        command.extend(shell);
+        command.extend(program_with(line, PROJECT, project).unwrap_or_else(|| in_shell(line)));
         Ok(command)
     }
+}
+
+/// A line as a program with its arguments, where a shell would run exactly that; else as a text for a shell. What trust
+/// is bound to is known only of a program.
+fn program(line: &str) -> Vec<String> {
+    plain(line).unwrap_or_else(|| in_shell(line))
+}
+
+/// The same with a variable's value in the variable's place, if the value is one that stays a word.
+fn program_with(line: &str, variable: &str, value: &str) -> Option<Vec<String>> {
+    let stays = |c: char| c.is_ascii_alphanumeric() || "/._-+,@".contains(c);
+    // Where a variable stands in single quotes or behind a backslash, it is none.
+    if !value.chars().all(stays) || line.contains(['\'', '\\']) {
+        return None;
+    }
+    let braced = line.replace(&format!("${{{variable}}}"), value);
+    let line = braced.replace(&format!("${variable}/"), &format!("{value}/"));
+    // In quotes, or as a whole word.
+    let line = line.replace(&format!("\"${variable}\""), value);
+    (!line.contains(variable)).then(|| plain(&line)).flatten()
+}
+
+fn plain(line: &str) -> Option<Vec<String>> {
+    let words = simple_command(line)?;
+    let in_the_shell = words
+        .first()
+        .is_none_or(|first| IN_SHELL.contains(&first.as_str()));
+    (!in_the_shell).then_some(words)
+}
+
+fn in_shell(line: &str) -> Vec<String> {
+    ["/bin/sh", "-c", line].map(str::to_owned).to_vec()
 }
 
 /// The settings of one hook.
@@ -353,6 +393,55 @@ mod tests {
         assert_eq!(of_a_person.left.len(), 1);
         assert!(of_a_person.toml.contains("timeout_ms = 600000"));
         assert_eq!(of_a_person.toml.matches("[[hooks.stop]]").count(), 1);
+    }
+
+    #[test]
+    fn a_line_that_is_one_command_becomes_a_program() {
+        let hooks = Hooks {
+            project: Some(Path::new("/p")),
+            tools: &[],
+        };
+        for (line, words) in [
+            ("scripts/hook.sh pre", &["scripts/hook.sh", "pre"][..]),
+            ("python3 'a b.py'", &["python3", "a b.py"]),
+            ("exit 2", &["/bin/sh", "-c", "exit 2"]),
+            ("a.sh; b.sh", &["/bin/sh", "-c", "a.sh; b.sh"]),
+            ("a.sh *.txt", &["/bin/sh", "-c", "a.sh *.txt"]),
+            ("~/a.sh", &["/bin/sh", "-c", "~/a.sh"]),
+            ("X=1 a.sh", &["/bin/sh", "-c", "X=1 a.sh"]),
+            (
+                "'$CLAUDE_PROJECT_DIR/a.sh'",
+                &[
+                    "/usr/bin/env",
+                    "CLAUDE_PROJECT_DIR=/p",
+                    "/bin/sh",
+                    "-c",
+                    "'$CLAUDE_PROJECT_DIR/a.sh'",
+                ],
+            ),
+            ("a.sh > log", &["/bin/sh", "-c", "a.sh > log"]),
+            (
+                "\"$CLAUDE_PROJECT_DIR\"/.claude/a.sh x",
+                &[
+                    "/usr/bin/env",
+                    "CLAUDE_PROJECT_DIR=/p",
+                    "/p/.claude/a.sh",
+                    "x",
+                ],
+            ),
+            (
+                "${CLAUDE_PROJECT_DIR}/a.sh || exit 2",
+                &[
+                    "/usr/bin/env",
+                    "CLAUDE_PROJECT_DIR=/p",
+                    "/bin/sh",
+                    "-c",
+                    "${CLAUDE_PROJECT_DIR}/a.sh || exit 2",
+                ],
+            ),
+        ] {
+            assert_eq!(hooks.command(line).unwrap(), words, "{line}");
+        }
     }
 
     #[test]

@@ -176,13 +176,140 @@ fn what_is_no_ordinary_file_is_not_in_force() {
 }
 
 #[test]
-fn two_project_files_are_an_error() {
+fn of_two_project_files_neither_is_in_force_and_the_start_goes_on() {
     let desk = Desk::new();
-    desk.file("ws/toolgate.toml", "");
-    desk.file("ws/.toolgate/config.toml", "");
-    assert_eq!(
-        desk.error(),
-        "/ws/toolgate.toml: is one of two project files, and '/ws/.toolgate/config.toml' is the other: keep one"
+    desk.file("ws/toolgate.toml", GRANTS);
+    desk.trust_all();
+    desk.file("ws/.toolgate/config.toml", "[[[");
+    let loaded = desk.load();
+    assert_sets_nothing(&loaded.config);
+    let said: Vec<String> = loaded
+        .not_in_force
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(said.len(), 2);
+    for said in said {
+        assert!(
+            said.contains("it is one of two project files, and '"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn trust_is_bound_to_what_is_run() {
+    let desk = Desk::new();
+    std::fs::create_dir(desk.base.join("ws/scripts")).unwrap();
+    std::fs::create_dir(desk.base.join("ws/pkg")).unwrap();
+    for (command, file) in [
+        (
+            r#"["/bin/sh", "-c", "scripts/hook.sh pre"]"#,
+            "scripts/hook.sh",
+        ),
+        (
+            r#"["/usr/bin/env", "A=b", "scripts/hook.sh"]"#,
+            "scripts/hook.sh",
+        ),
+        (r#"["python3", "pkg"]"#, "pkg/__main__.py"),
+        (r#"["python3", "-m", "pkg.check"]"#, "pkg/check.py"),
+        (
+            r#"["node", "--require=scripts/pre.js", "x"]"#,
+            "scripts/pre.js",
+        ),
+    ] {
+        let path = desk.file(&format!("ws/{file}"), "one\n");
+        let text = format!("[[hooks.pre_tool_use]]\ncommand = {command}\n");
+        desk.file("ws/toolgate.toml", &text);
+        desk.trust_all();
+        assert_eq!(why(&desk), None, "{command}");
+        let hook = desk.load().config.hooks.remove(0);
+        assert!(
+            hook.bound.contains_key(&path),
+            "{command}: {:?}",
+            hook.bound
+        );
+        crate::config::unchanged(&hook.bound).unwrap();
+        desk.file(&format!("ws/{file}"), "two\n");
+        assert!(crate::config::unchanged(&hook.bound).is_err(), "{command}");
+        match why(&desk) {
+            Some(WhyNot::NamedChanged { path: said, .. }) => assert_eq!(said, path),
+            other => panic!("{command}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_workspace_may_not_run_what_cannot_be_looked_through() {
+    let desk = Desk::new();
+    for command in [
+        r#"["/bin/sh", "-c", "cd scripts && ./hook.sh"]"#,
+        r#"["bash", "-ec", "$HOOK"]"#,
+        r#"["python3", "-c", "import hook"]"#,
+    ] {
+        let text = format!("[[hooks.stop]]\ncommand = {command}\n");
+        desk.file("ws/toolgate.toml", &text);
+        let files = desk.layers.workspace_files();
+        let said = files[0].preview().unwrap_err().to_string();
+        assert!(said.contains("toolgate.toml:1: what the command"), "{said}");
+        // In the person's own file it is theirs to say.
+        desk.file("user.toml", &text);
+        std::fs::remove_file(desk.base.join("ws/toolgate.toml")).unwrap();
+        assert_eq!(desk.load().config.hooks.len(), 1);
+        std::fs::remove_file(desk.base.join("user.toml")).unwrap();
+    }
+}
+
+#[test]
+fn a_grant_of_a_workspace_cannot_be_moved() {
+    let desk = Desk::new();
+    desk.file(
+        "ws/toolgate.toml",
+        "[files]\n\nread = [\"d/../../outer\"]\n",
+    );
+    let said = desk.layers.workspace_files()[0].preview().unwrap_err();
+    let said = said.to_string();
+    assert!(
+        said.contains("toolgate.toml:3: 'd/../../outer' has '..' behind a name"),
+        "{said}"
+    );
+    let outer = desk.base.join("outer");
+    std::fs::create_dir(&outer).unwrap();
+    desk.file("ws/toolgate.toml", "[files]\nread = [\"../outer\"]\n");
+    desk.trust_all();
+    assert_eq!(why(&desk), None);
+    assert_eq!(desk.load().config.read[0].value, outer);
+    std::fs::remove_dir(&outer).unwrap();
+    symlink("/", &outer).unwrap();
+    assert!(matches!(why(&desk), Some(WhyNot::NamedChanged { path, .. }) if path == outer));
+}
+
+#[test]
+fn a_store_that_others_may_write_is_not_believed() {
+    let desk = Desk::new();
+    desk.file("ws/toolgate.toml", GRANTS);
+    desk.trust_all();
+    let writable = |path: &std::path::Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    writable(desk.state(), 0o777);
+    let said = desk.error();
+    assert!(
+        said.contains("/state: cannot be used: it can be written by others"),
+        "{said}"
+    );
+    writable(desk.state(), 0o700);
+    let store = desk.state().join("trusted.json");
+    writable(&store, 0o666);
+    assert!(desk.error().contains("chmod 600"), "{}", desk.error());
+    let kept = desk.base.join("kept.json");
+    std::fs::rename(&store, &kept).unwrap();
+    writable(&kept, 0o600);
+    symlink(&kept, &store).unwrap();
+    assert!(
+        desk.error().contains("is no regular file"),
+        "{}",
+        desk.error()
     );
 }
 
@@ -247,7 +374,7 @@ fn two_people_at_once_lose_nothing() {
     let desk = Desk::new();
     desk.file("ws/toolgate.toml", "");
     desk.file("ws/.toolgate/local.toml", "");
-    let files = desk.layers.workspace_files().unwrap();
+    let files = desk.layers.workspace_files();
     std::thread::scope(|scope| {
         for file in &files {
             let mut store = TrustStore::open(desk.state()).unwrap();

@@ -1,9 +1,13 @@
 //! Programs that take commands or code as text: shells, interpreters of other languages, awk.
 
+use super::scripts::{awk, editor, is_input, is_made_file, sed, table};
 use super::word::Word;
 
 /// Shells whose grammar is the one that is read here, or a part of it.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "ksh", "mksh", "rbash", "sh"];
+const SHELLS: &[&str] = &[
+    "ash", "bash", "bosh", "dash", "hush", "ksh", "lksh", "mksh", "osh", "pdksh", "posh", "rbash",
+    "rksh", "sh", "ysh",
+];
 
 /// Shells with a grammar of their own.
 const OTHER_SHELLS: &[&str] = &[
@@ -26,7 +30,10 @@ const INTERPRETERS: &[(&str, &str, &str)] = &[
     ("bun", "ep", ""),
     ("deno", "", ""),
     ("elixir", "e", ""),
+    ("emacs", "", ""),
+    ("expect", "c", ""),
     ("guile", "c", ""),
+    ("ipython", "c", "m"),
     ("julia", "eE", ""),
     ("lua", "e", ""),
     ("luajit", "e", ""),
@@ -37,6 +44,7 @@ const INTERPRETERS: &[(&str, &str, &str)] = &[
     ("php", "rBRE", ""),
     ("pypy", "c", "m"),
     ("python", "c", "m"),
+    ("r", "e", ""),
     ("rscript", "e", ""),
     ("ruby", "e", ""),
     ("tclsh", "", ""),
@@ -64,7 +72,14 @@ const LONG_OPTIONS: &[&str] = &[
     "wordexp",
 ];
 
-const AWKS: &[&str] = &["awk", "gawk", "mawk", "nawk", "original-awk"];
+/// The long options behind which interpreters take code, by how they begin.
+const INLINE: &[&str] = &["command", "eval", "exec", "print", "process-"];
+
+/// Modules of Python that run code from their arguments.
+const RUNNING_MODULES: &[&str] = &[
+    "IPython", "asyncio", "bdb", "cProfile", "code", "pdb", "profile", "ptpython", "timeit",
+    "trace",
+];
 
 /// What a call of such a program runs.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,14 +94,19 @@ pub(super) enum Code<'a> {
     Unread(&'static str),
 }
 
-/// What the program with this base name runs; and whether it is such a program.
-pub(super) fn code<'a>(name: &str, words: &'a [Word]) -> (Code<'a>, bool) {
+/// What the program with this base name runs, and whether it is such a program. `piped`: its input is the output of
+/// another command.
+pub(super) fn code<'a>(name: &str, words: &'a [Word], piped: bool) -> (Code<'a>, bool) {
     let arguments = words.get(1..).unwrap_or_default();
-    if SHELLS.contains(&name) {
-        return (shell(name, arguments), true);
+    // Of `bash5`, `zsh-5.9`, `python3.12`, `bash-static`.
+    let family = name.strip_suffix("-static").unwrap_or(name);
+    let family = family.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let family = family.trim_end_matches('-');
+    if SHELLS.contains(&family) {
+        return (shell(family, arguments, piped), true);
     }
-    if OTHER_SHELLS.contains(&name) {
-        let code = match shell(name, arguments) {
+    if OTHER_SHELLS.contains(&family) {
+        let code = match shell(family, arguments, piped) {
             Code::Text(text) | Code::Partly(text, _) => {
                 Code::Partly(text, "commands for another shell")
             }
@@ -94,17 +114,29 @@ pub(super) fn code<'a>(name: &str, words: &'a [Word]) -> (Code<'a>, bool) {
         };
         return (code, true);
     }
-    if AWKS.contains(&name) {
-        return (awk(arguments), true);
-    }
-    let family = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    match INTERPRETERS.iter().find(|(known, ..)| *known == family) {
-        Some((_, letters, last)) => (interpreter(letters, last, arguments), true),
-        None => (Code::None, false),
-    }
+    let script = match family {
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => awk(arguments, piped),
+        "sed" | "gsed" => sed(arguments, piped),
+        "crontab" => table(arguments),
+        "ed" | "red" | "ex" | "gvim" | "nvi" | "nvim" | "vi" | "view" | "vim" | "vimdiff" => {
+            editor(family, arguments)
+        }
+        _ => {
+            let known = INTERPRETERS.iter().find(|(known, ..)| *known == family);
+            return match known {
+                Some((_, letters, last)) => {
+                    (interpreter(family, (letters, last), arguments, piped), true)
+                }
+                None => (Code::None, false),
+            };
+        }
+    };
+    // What they run is seen in the script alone, so a call that runs nothing is a command like any other.
+    let runs = script.is_some() || family.ends_with("awk");
+    (script.map_or(Code::None, Code::Unread), runs)
 }
 
-fn shell<'a>(name: &str, arguments: &'a [Word]) -> Code<'a> {
+fn shell<'a>(name: &str, arguments: &'a [Word], piped: bool) -> Code<'a> {
     let mut takes_text = false;
     let mut reads_input = false;
     let mut rest = arguments.iter();
@@ -150,42 +182,49 @@ fn shell<'a>(name: &str, arguments: &'a [Word]) -> Code<'a> {
             Some(text) => Code::Text(text),
             None => Code::Partly(word.text(), "a command text that is not constant"),
         },
-        Some(word) if !reads_input && !is_input(word) => Code::None,
+        Some(word) if !(reads_input || is_input(word.text()) || piped && !is_made_file(word)) => {
+            Code::None
+        }
         Some(_) | None => Code::Unread("a shell that takes commands from its input"),
     }
 }
 
-/// Whether a script file is no file.
-fn is_input(word: &Word) -> bool {
-    let text = word.text();
-    text == "-" || text.starts_with("/dev/") || text.starts_with("/proc/")
-}
-
-fn interpreter(letters: &str, last: &str, arguments: &[Word]) -> Code<'static> {
-    let mut operand = false;
+fn interpreter(
+    family: &str,
+    (letters, last): (&str, &str),
+    arguments: &[Word],
+    piped: bool,
+) -> Code<'static> {
+    if arguments.iter().any(|word| is_inline_url(word.text())) {
+        return Code::Unread("code in another language");
+    }
+    let mut operand = None;
     let mut maybe_value = false;
-    for word in arguments {
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
         let text = word.text();
         if arguments.len() == 1 && matches!(text, "--version" | "--help" | "-V" | "-v" | "-h") {
             return Code::None;
         }
-        if is_input(word) {
+        if is_input(text) {
             return Code::Unread("an interpreter that takes code from its input");
         }
         let long = text.strip_prefix("--");
         let inline = match (long, text.strip_prefix('-')) {
-            (Some(long), _) => ["eval", "print", "exec", "command"]
-                .iter()
-                .any(|option| long.starts_with(option)),
+            (Some(long), _) => {
+                INLINE.iter().any(|option| long.starts_with(option))
+                    || (family == "php" && long == "run")
+            }
             (None, Some(cluster)) => {
-                if cluster.starts_with(|c| last.contains(c)) {
-                    return Code::None;
+                if let Some(rest_of_it) = cluster.strip_prefix(|c| last.contains(c)) {
+                    return module(rest_of_it, rest.next());
                 }
                 cluster.contains(|c| letters.contains(c))
+                    || (family == "emacs" && cluster.starts_with("eval"))
             }
-            (None, None) if word.text() == "eval" => true,
+            (None, None) if text == "eval" => true,
             (None, None) => {
-                operand = true;
+                operand = Some(word);
                 if !maybe_value {
                     break;
                 }
@@ -198,23 +237,26 @@ fn interpreter(letters: &str, last: &str, arguments: &[Word]) -> Code<'static> {
         // `-W ignore`: what follows a bare option may be its value.
         maybe_value = text.starts_with('-') && !text.contains('=');
     }
-    if operand {
-        Code::None
-    } else {
-        Code::Unread("an interpreter that takes code from its input")
+    match operand {
+        Some(file) if !piped || is_made_file(file) || family == "emacs" => Code::None,
+        Some(_) | None => Code::Unread("an interpreter that takes code from its input"),
     }
 }
 
-/// An awk program runs commands by `system`, by pipes, or by calls whose function it puts together.
-fn awk(arguments: &[Word]) -> Code<'static> {
-    let runs_commands = |word: &Word| {
-        let text = word.text();
-        text.contains("system") || text.contains(['|', '@'])
+/// Whether a script or a module stands in its own address.
+fn is_inline_url(text: &str) -> bool {
+    text.starts_with("data:") || text.contains("=data:")
+}
+
+/// What `-m NAME` or `-mNAME` of Python runs.
+fn module(attached: &str, next: Option<&Word>) -> Code<'static> {
+    let name = match attached {
+        "" => next.and_then(Word::known).unwrap_or_default(),
+        attached => attached,
     };
-    if arguments.iter().any(runs_commands) {
-        Code::Unread("an awk program that may run commands")
-    } else if arguments.iter().all(|word| word.text().starts_with('-')) {
-        Code::Unread("an awk program that is not in the command")
+    let first = name.split('.').next().unwrap_or_default();
+    if first.is_empty() || RUNNING_MODULES.contains(&first) {
+        Code::Unread("code in another language")
     } else {
         Code::None
     }
@@ -226,7 +268,7 @@ mod tests {
 
     fn read(line: &str) -> String {
         let words: Vec<Word> = line.split('^').map(Word::literal).collect();
-        match code(line.split('^').next().unwrap(), &words) {
+        match code(line.split('^').next().unwrap(), &words, false) {
             (Code::Text(text), true) => text.to_owned(),
             (Code::Partly(text, _), true) => format!("partly {text}"),
             (Code::Unread(_), true) => "unread".to_owned(),
@@ -258,6 +300,13 @@ mod tests {
             ("sh^-c^$'rm' x", "partly $'rm' x"),
             ("zsh^-c^rm x", "partly rm x"),
             ("zsh^run.zsh", "nothing"),
+            ("zsh-5.9^-c^rm x", "partly rm x"),
+            ("bash5^-c^rm x", "rm x"),
+            ("bash-static^-c^rm x", "rm x"),
+            ("ksh93^-c^rm x", "rm x"),
+            ("bash^//dev/stdin", "unread"),
+            ("bash^/./dev/stdin", "unread"),
+            ("bash^../../../../dev/stdin", "unread"),
             ("git^-c^x", "no"),
         ] {
             assert_eq!(read(line), expected, "{line}");

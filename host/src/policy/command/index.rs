@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::loosely::Arguments;
 use super::unwrap::base_name;
 use super::word::Word;
 use super::{CommandLine, CommandPattern};
@@ -21,12 +22,12 @@ pub struct CommandIndex {
 
 /// The patterns that begin with the same words.
 #[derive(Clone, Debug, Default)]
-struct Node {
-    next: HashMap<String, usize>,
+pub(super) struct Node {
+    pub(super) next: HashMap<String, usize>,
     /// Those that end here.
-    exact: Vec<usize>,
+    pub(super) exact: Vec<usize>,
     /// Those that end here in `:*`.
-    any_further: Vec<usize>,
+    pub(super) any_further: Vec<usize>,
 }
 
 impl CommandIndex {
@@ -125,7 +126,9 @@ impl CommandIndex {
 
     /// The patterns that any reading of the line matches, in their order: what deny and ask rules are asked. Whatever
     /// the command is inside of, or how its word is spelled (path, letter case), it is found; and a word that the shell
-    /// still turns into something else matches whatever it could become. With `bare_covers` a pattern that is a command
+    /// still turns into something else matches whatever it could become. Options between the words of a pattern are left
+    /// out, and its own are found in any order and cluster: `git -C . push` touches `git push:*`, `rm -fr` and `rm -r -f`
+    /// touch `rm -rf:*`. With `bare_covers` a pattern that is a command
     /// name alone covers all arguments: so deny rules are read, and ask rules may be.
     pub fn touching(&self, line: &CommandLine, bare_covers: bool) -> Vec<usize> {
         let mut found = Vec::new();
@@ -165,6 +168,13 @@ impl CommandIndex {
                 found.extend(&node.exact);
             }
             self.possibly(*node, further, found);
+            if self
+                .nodes
+                .get(*node)
+                .is_some_and(|node| !node.next.is_empty())
+            {
+                Arguments::new(further).meet(&self.nodes, *node, found);
+            }
         }
     }
 
@@ -210,7 +220,7 @@ fn in_order(mut found: Vec<usize>) -> Vec<usize> {
 }
 
 /// A path without `.`, `..` and doubled slashes.
-fn fold(path: &str) -> String {
+pub(super) fn fold(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::grammar;
 use super::scan::{RawCommand, scan};
-use super::unwrap::{View, unwrap};
+use super::unwrap::{Situation, unwrap};
+use super::view::View;
 use super::word::Word;
 use crate::model::mixes_scripts;
 
@@ -62,7 +63,12 @@ impl CommandLine {
             views: vec![raw_view(text)],
             bytes_read: 0,
         };
-        line.opaque = line.read(text, 0);
+        // Without `--` before it, bash would take it for options.
+        let option = text.starts_with(['-', '+']);
+        line.opaque = line.read(text, 0, false);
+        line.opaque = line
+            .opaque
+            .or(option.then_some("a text that begins as an option does"));
         line.undecidable = line.opaque.or(line.undecidable);
         line
     }
@@ -104,13 +110,9 @@ impl CommandLine {
     }
 
     /// Reads one text, and those inside it. At depth 0 it is the line. Gives the reason why it is opaque.
-    fn read(&mut self, text: &str, depth: usize) -> Option<&'static str> {
-        if text.len() > MAX_BYTES {
-            return Some("text that is too long to be analysed");
-        }
-        self.bytes_read += text.len();
-        if depth > MAX_TEXTS || self.bytes_read > MAX_BYTES_OF_TEXTS {
-            return Some("more texts inside texts than are analysed");
+    fn read(&mut self, text: &str, depth: usize, piped: bool) -> Option<&'static str> {
+        if let Some(limit) = self.limit(text, depth) {
+            return Some(limit);
         }
         let scan = scan(text);
         let mut opaque = scan.reason;
@@ -122,23 +124,64 @@ impl CommandLine {
             };
         }
         for inner in scan.backquoted {
-            opaque = opaque.or(self.read(&inner, depth + 1));
+            opaque = opaque.or(self.read(&inner, depth + 1, piped));
         }
         for command in scan.commands {
-            opaque = opaque.or(self.take(command, depth));
+            opaque = opaque.or(self.take(command, depth, piped));
         }
         opaque
     }
 
-    fn take(&mut self, command: RawCommand, depth: usize) -> Option<&'static str> {
+    /// Reads a text that is one of commands only if some program takes it for one: it is compared with rules, and what
+    /// is not understood in it is no reason to doubt.
+    fn read_possible(&mut self, text: &str, depth: usize) {
+        if let Some(limit) = self.limit(text, depth) {
+            self.undecidable.get_or_insert(limit);
+            return;
+        }
+        let scan = scan(text);
+        for inner in scan.backquoted {
+            self.read_possible(&inner, depth + 1);
+        }
+        for command in scan.commands {
+            let words: Arc<[Word]> = command.words.into();
+            let situation = Situation {
+                piped: false,
+                guess: true,
+            };
+            let found = unwrap(&words, &command.starts, situation);
+            self.views.extend(found.views);
+            self.undecidable = self.undecidable.or(found.undecidable);
+            for text in found.texts.iter().chain(&found.possible) {
+                self.read_possible(text, depth + 1);
+            }
+        }
+    }
+
+    /// Why a text is not read.
+    fn limit(&mut self, text: &str, depth: usize) -> Option<&'static str> {
+        if text.len() > MAX_BYTES {
+            return Some("text that is too long to be analysed");
+        }
+        self.bytes_read += text.len();
+        (depth > MAX_TEXTS || self.bytes_read > MAX_BYTES_OF_TEXTS)
+            .then_some("more texts inside texts than are analysed")
+    }
+
+    fn take(&mut self, command: RawCommand, depth: usize, piped: bool) -> Option<&'static str> {
         let mixed = command.words.iter().map(Word::text);
         for word in mixed.filter(|word| mixes_scripts(word)) {
             if !self.mixed.iter().any(|known| known == word) {
                 self.mixed.push(word.to_owned());
             }
         }
+        let piped = piped || command.piped;
         let words: Arc<[Word]> = command.words.into();
-        let found = unwrap(&words, &command.starts);
+        let situation = Situation {
+            piped,
+            guess: false,
+        };
+        let found = unwrap(&words, &command.starts, situation);
         if depth == 0 {
             self.commands.push(SimpleCommand { words });
         }
@@ -146,8 +189,11 @@ impl CommandLine {
         self.views.extend(found.views);
         self.undecidable = self.undecidable.or(found.undecidable);
         for text in &found.texts {
-            let doubt = self.read(text, depth + 1);
+            let doubt = self.read(text, depth + 1, piped);
             self.undecidable = self.undecidable.or(doubt);
+        }
+        for text in &found.possible {
+            self.read_possible(text, depth + 1);
         }
         found.changes_meaning
     }

@@ -5,22 +5,23 @@ use super::word::Word;
 /// The calling convention of a program that runs its last arguments.
 #[derive(Debug)]
 pub(super) struct Convention {
-    names: &'static [&'static str],
+    pub(super) names: &'static [&'static str],
     /// Letters of options without a value.
-    flags: &'static str,
+    pub(super) flags: &'static str,
     /// Letters of options with a value, attached or as the next word.
-    valued: &'static str,
+    pub(super) valued: &'static str,
     /// Letters of options with a value that is only ever attached.
-    attached: &'static str,
-    long_flags: &'static [&'static str],
-    long_valued: &'static [&'static str],
+    pub(super) attached: &'static str,
+    pub(super) long_flags: &'static [&'static str],
+    pub(super) long_valued: &'static [&'static str],
     /// Arguments before the command.
-    operands: usize,
+    pub(super) operands: usize,
     /// `A=b` before the command.
-    assignments: bool,
+    pub(super) assignments: bool,
 }
 
-const PLAIN: Convention = Convention {
+/// No options and no operands.
+pub(super) const PLAIN: Convention = Convention {
     names: &[],
     flags: "",
     valued: "",
@@ -33,7 +34,7 @@ const PLAIN: Convention = Convention {
 
 const CONVENTIONS: &[Convention] = &[
     Convention {
-        names: &["env"],
+        names: &["env", "genv"],
         flags: "i0v",
         valued: "uCSP",
         long_flags: &["ignore-environment", "null", "debug"],
@@ -42,7 +43,7 @@ const CONVENTIONS: &[Convention] = &[
         ..PLAIN
     },
     Convention {
-        names: &["time"],
+        names: &["time", "gtime"],
         flags: "apqvlh",
         valued: "fo",
         long_flags: &["append", "portability", "quiet", "verbose"],
@@ -59,24 +60,24 @@ const CONVENTIONS: &[Convention] = &[
         ..PLAIN
     },
     Convention {
-        names: &["nice"],
+        names: &["nice", "gnice"],
         valued: "n",
         attached: "0123456789",
         long_valued: &["adjustment"],
         ..PLAIN
     },
     Convention {
-        names: &["nohup", "builtin", "busybox", "toybox"],
+        names: &["nohup", "gnohup", "builtin", "busybox", "toybox"],
         ..PLAIN
     },
     Convention {
-        names: &["stdbuf"],
+        names: &["stdbuf", "gstdbuf"],
         valued: "ioe",
         long_valued: &["input", "output", "error"],
         ..PLAIN
     },
     Convention {
-        names: &["setsid"],
+        names: &["setsid", "gsetsid"],
         flags: "cfw",
         long_flags: &["ctty", "fork", "wait"],
         ..PLAIN
@@ -87,13 +88,6 @@ const CONVENTIONS: &[Convention] = &[
         valued: "cnpPu",
         long_flags: &["ignore"],
         long_valued: &["class", "classdata"],
-        ..PLAIN
-    },
-    Convention {
-        names: &["chrt"],
-        flags: "abdefiormvR",
-        valued: "TPD",
-        operands: 1,
         ..PLAIN
     },
     Convention {
@@ -186,6 +180,8 @@ pub(super) struct Call<'a> {
     pub(super) command: usize,
     /// The options that were given, by letter or long name, with their values.
     pub(super) options: Vec<(&'a str, Option<&'a str>)>,
+    /// The words `A=b` before the command.
+    pub(super) assigned: Vec<&'a Word>,
 }
 
 impl Call<'_> {
@@ -203,6 +199,11 @@ impl Convention {
             .find(|convention| convention.names.contains(&name))
     }
 
+    /// Whether the program sets variables for what it runs.
+    pub(super) fn assigns(&self) -> bool {
+        self.assignments
+    }
+
     /// Reads the words of a call, of which the first is the program. `None`: not sure.
     pub(super) fn read<'a>(&self, words: &'a [Word]) -> Option<Call<'a>> {
         let mut call = Call {
@@ -218,13 +219,16 @@ impl Convention {
                 self.long(long, words, &mut call)?;
             } else if text.len() > 1 && text.starts_with('-') {
                 self.letters(text, words, &mut call)?;
-            } else if text != "-" && !(self.assignments && text.contains('=')) {
+            } else if self.assignments && text.contains('=') {
+                call.assigned.push(word);
+            } else if text != "-" {
                 break;
             }
             call.command += 1;
         }
         let assigns = |word: &Word| self.assignments && word.text().contains('=');
-        while words.get(call.command).is_some_and(assigns) {
+        while let Some(word) = words.get(call.command).filter(|word| assigns(word)) {
+            call.assigned.push(word);
             call.command += 1;
         }
         for _ in 0..self.operands {

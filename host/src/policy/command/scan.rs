@@ -37,6 +37,8 @@ pub(super) struct RawCommand {
     /// Where in them a command may begin: at the first, and behind assignments, reserved words, substitutions and
     /// redirections.
     pub(super) starts: Vec<usize>,
+    /// Whether its input is the output of the command before.
+    pub(super) piped: bool,
     start_here: bool,
     start_after_next: bool,
     skip_next: bool,
@@ -63,6 +65,8 @@ struct Scanner<'a> {
     word: WordBuilder,
     /// Behind `&&`, `||` or `|`, which need a command.
     needs_command: bool,
+    /// Behind `|`.
+    behind_pipe: bool,
     scan: Scan,
 }
 
@@ -94,6 +98,7 @@ impl<'a> Scanner<'a> {
             command,
             word: WordBuilder::default(),
             needs_command: false,
+            behind_pipe: false,
             scan: Scan {
                 reason: text.contains(control).then_some("a control character"),
                 ..Scan::default()
@@ -161,12 +166,14 @@ impl<'a> Scanner<'a> {
             }
             '&' => self.ampersand(),
             '|' => {
-                if self.take('&') {
+                let list = if self.take('&') {
                     self.note("a redirection");
+                    false
                 } else {
-                    self.take('|');
-                }
+                    self.take('|')
+                };
                 self.separator(true, true);
+                self.behind_pipe = !list;
             }
             '<' | '>' => self.angle(c),
             '(' => {
@@ -410,9 +417,10 @@ impl<'a> Scanner<'a> {
     /// Ends the command; whether it had a word.
     fn end_command(&mut self) -> bool {
         self.end_word();
-        let command = std::mem::replace(&mut self.command, RawCommand::new());
+        let mut command = std::mem::replace(&mut self.command, RawCommand::new());
         let found = !command.words.is_empty();
         if found {
+            command.piped = std::mem::take(&mut self.behind_pipe);
             self.scan.commands.push(command);
         }
         found

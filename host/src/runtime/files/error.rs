@@ -141,6 +141,9 @@ impl FileError {
             RequestRefusal::NotAllowed => {
                 format!("'{path}' leads to a file that no rule allows this tool to touch.")
             }
+            RequestRefusal::NotSeen => {
+                format!("'{path}' leads to another file than when the call was approved.")
+            }
             RequestRefusal::RunsCode(pattern) => format!(
                 "'{path}': programs may run files matching '{pattern}' later, and nobody approved that for this file."
             ),

@@ -1,0 +1,420 @@
+//! Stays with a command until its tree is gone: reads what it prints, hears of its shell's end, and ends it in time.
+//!
+//! A call ends with its shell, not with its pipe: what still holds the pipe open gets a moment to finish, then the tree is ended
+//! and the rest of the pipe is read. The first reason to end counts, and there is exactly one.
+
+use std::fs;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Signal, pidfd_send_signal};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::process::Child;
+use tokio::time::{Instant, timeout};
+
+use super::capture::{SPILLED, Spill, Stream};
+use super::cgroup::Cgroup;
+use super::command::Kind;
+use super::control::Control;
+use super::ended::{Captured, CommandEnd, Containment, Ended, InForce, Stuck};
+use super::plan::exists;
+use super::running::Shared;
+use super::streams::Streams;
+use super::text;
+use super::wire::{Ask, Hold, Report};
+
+/// The most bytes that a command may print.
+const LONGEST_OUTPUT: u64 = 1 << 30;
+/// How long an open pipe is read after the shell's end, and again after the tree's.
+const GRACE: Duration = Duration::from_millis(250);
+/// How long what has closed its output may take to exit before it counts as left behind.
+const SETTLING: Duration = Duration::from_millis(100);
+/// How long a killed tree may take to be gone.
+const LONGEST_KILL: Duration = Duration::from_secs(2);
+/// The same where a supervisor repeats the kill for up to five seconds.
+const LONGEST_SWEEP: Duration = Duration::from_secs(6);
+/// How long the half of the launcher that is outside takes to follow.
+const LONGEST_BURIAL: Duration = Duration::from_secs(1);
+
+/// A started command with all that belongs to it.
+#[derive(Debug)]
+pub(super) struct Drive {
+    pub(super) shared: Arc<Shared>,
+    pub(super) control: Control,
+    pub(super) launcher: Child,
+    pub(super) first: AsyncFd<OwnedFd>,
+    pub(super) streams: Streams,
+    pub(super) spill: Option<Box<dyn Spill>>,
+    pub(super) cgroup: Option<Cgroup>,
+    pub(super) begun: Instant,
+    pub(super) facts: Facts,
+}
+
+/// What is known of a command before it ends.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub(super) hold: Hold,
+    pub(super) containment: Containment,
+    pub(super) sandbox: InForce,
+    pub(super) timeout: Duration,
+    pub(super) kind: Kind,
+    pub(super) separate: bool,
+    pub(super) cwd: PathBuf,
+    pub(super) absent: Vec<PathBuf>,
+    pub(super) writable: Vec<PathBuf>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Why the tree is ended.
+struct Reason {
+    outcome: CommandEnd,
+    /// Others that lived when the shell ended.
+    others: u32,
+    note: Option<&'static str>,
+}
+
+impl Reason {
+    fn host(outcome: CommandEnd) -> Self {
+        Self {
+            outcome,
+            others: 0,
+            note: None,
+        }
+    }
+}
+
+impl Facts {
+    /// A result with nothing in it yet.
+    pub(super) fn ended(&self, outcome: CommandEnd) -> Ended {
+        Ended {
+            outcome,
+            output: Captured::default(),
+            errors: None,
+            spill: None,
+            background_killed: 0,
+            containment: self.containment,
+            sandbox: self.sandbox.clone(),
+            notes: self.notes.clone(),
+            kill_incomplete: None,
+            duration: Duration::ZERO,
+            cwd: self.cwd.clone(),
+        }
+    }
+}
+
+impl Drive {
+    /// Drives it to its end.
+    pub(super) async fn run(mut self) -> Ended {
+        let reason = self.reason().await;
+        let mut background = 0;
+        if matches!(
+            reason.outcome,
+            CommandEnd::Exit { .. } | CommandEnd::Signal { .. }
+        ) {
+            background = self.after_the_shell(reason.others).await;
+        }
+        let stuck = self.end_tree().await;
+        let held = !self.drain().await;
+        let buried = timeout(LONGEST_BURIAL, self.launcher.wait()).await;
+        tracing::trace!(?buried, "a launcher");
+        self.shared.end();
+        let mut ended = self.facts.ended(reason.outcome);
+        ended.kill_incomplete = stuck;
+        ended.background_killed = background;
+        ended.notes.extend(reason.note.map(str::to_owned));
+        if background > 0 {
+            ended.notes.push(self.background_note(background));
+        }
+        if held {
+            ended.notes.push(
+                "the output is still held open by a process outside of the command's tree; what it prints is not read"
+                    .to_owned(),
+            );
+        }
+        self.finish(ended)
+    }
+
+    /// Runs until there is a reason to end.
+    async fn reason(&mut self) -> Reason {
+        let deadline = self.begun + self.facts.timeout;
+        let mut cancelled = self.shared.cancelled.subscribe();
+        loop {
+            tokio::select! {
+                biased;
+                report = self.control.next() => match report {
+                    Ok(Some((Report::Leader { status, others }, _))) => {
+                        let outcome = CommandEnd::of_status(status);
+                        return Reason { outcome, others, note: None };
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => return lost(),
+                },
+                gave_up = cancelled.wait_for(|given| *given) => {
+                    tracing::trace!(ok = gave_up.is_ok(), "a command is given up");
+                    return Reason::host(CommandEnd::Cancelled);
+                }
+                () = tokio::time::sleep_until(deadline) => {
+                    let after = self.facts.timeout;
+                    return Reason::host(CommandEnd::TimedOut { after });
+                }
+                Some(piece) = self.streams.next() => {
+                    if self.take(piece) > LONGEST_OUTPUT {
+                        let limit = LONGEST_OUTPUT;
+                        return Reason::host(CommandEnd::OutputLimit { limit });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes what was read. Gives how much there was until now.
+    fn take(&mut self, (stream, length): (Stream, usize)) -> u64 {
+        let bytes = self.streams.buffer(length);
+        self.shared.push(stream, bytes);
+        let [out, err] = &*self.shared.captures();
+        let total = out.total() + err.total();
+        let before = total - length as u64;
+        if before < SPILLED
+            && let Some(spill) = &mut self.spill
+        {
+            let room = usize::try_from(SPILLED - before).unwrap_or(usize::MAX);
+            let kept = bytes.get(..room).unwrap_or(bytes);
+            if let Err(error) = spill.write(kept) {
+                let note = format!("the whole output could not be kept: {error}");
+                self.facts.notes.push(note);
+                self.spill = None;
+            }
+        }
+        total
+    }
+
+    /// Lets what the shell left behind finish its printing. Gives how many processes have to be stopped.
+    async fn after_the_shell(&mut self, others: u32) -> u32 {
+        if others == 0 {
+            return 0;
+        }
+        self.read_for(GRACE).await;
+        // Programs close their output a moment before they exit.
+        let settled = Instant::now() + SETTLING;
+        loop {
+            let count = self.count().await.unwrap_or(others);
+            if count == 0 || Instant::now() > settled {
+                return count;
+            }
+            tokio::time::sleep(SETTLING / 20).await;
+        }
+    }
+
+    /// How many processes live beside the shell; `None` where nobody answers.
+    async fn count(&mut self) -> Option<u32> {
+        self.control.ask(Ask::Count);
+        let counted = timeout(GRACE, async {
+            loop {
+                match self.control.next().await {
+                    Ok(Some((Report::Alive(count), _))) => return Some(count),
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => return None,
+                }
+            }
+        });
+        counted.await.unwrap_or(None)
+    }
+
+    /// Ends the tree and waits until it is gone.
+    async fn end_tree(&mut self) -> Option<Stuck> {
+        match self.facts.hold {
+            Hold::PidNamespace | Hold::UserNamespace => {
+                let killed = pidfd_send_signal(self.first.get_ref(), Signal::KILL);
+                tracing::trace!(?killed, "the first process of a command");
+                self.gone(LONGEST_KILL).await
+            }
+            Hold::Subreaper => match &self.cgroup {
+                Some(group) => killed(group).await,
+                None => self.swept().await,
+            },
+        }
+    }
+
+    /// Waits until the first process is gone, which the kernel tells only when all of its namespace are.
+    async fn gone(&mut self, longest: Duration) -> Option<Stuck> {
+        match timeout(longest, self.first.ready(Interest::READABLE)).await {
+            Ok(Ok(_)) => None,
+            Ok(Err(_)) | Err(_) => Some(stuck(process_of(self.first.get_ref()))),
+        }
+    }
+
+    /// Has the supervisor end its children.
+    async fn swept(&mut self) -> Option<Stuck> {
+        self.control.ask(Ask::Sweep);
+        let swept = timeout(LONGEST_SWEEP, async {
+            loop {
+                match self.control.next().await {
+                    Ok(Some((Report::Swept { left, pid }, _))) => return Some((left, pid)),
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => return None,
+                }
+            }
+        });
+        match swept.await {
+            Ok(Some((0, _))) => self.gone(LONGEST_KILL).await,
+            Ok(Some((_, pid))) => Some(stuck(Some(pid))),
+            // The supervisor is gone, and nobody knows what it left.
+            Ok(None) | Err(_) => Some(stuck(None)),
+        }
+    }
+
+    /// Reads what is left in the pipes. Whether all of them came to their end.
+    async fn drain(&mut self) -> bool {
+        self.read_for(GRACE).await
+    }
+
+    async fn read_for(&mut self, longest: Duration) -> bool {
+        let deadline = Instant::now() + longest;
+        loop {
+            tokio::select! {
+                biased;
+                () = tokio::time::sleep_until(deadline) => return self.streams.have_ended(),
+                piece = self.streams.next() => match piece {
+                    Some(piece) => {
+                        self.take(piece);
+                    }
+                    None => return true,
+                },
+            }
+        }
+    }
+
+    fn finish(mut self, mut ended: Ended) -> Ended {
+        match self.spill.take().map(Spill::finish) {
+            Some(Ok(path)) => ended.spill = Some(path),
+            Some(Err(error)) => {
+                let note = format!("the whole output could not be kept: {error}");
+                ended.notes.push(note);
+            }
+            None => {}
+        }
+        let [out, err] = &*self.shared.captures();
+        let characters = if self.facts.separate {
+            text::CHARACTERS / 2
+        } else {
+            text::CHARACTERS
+        };
+        let captured = |capture| {
+            let (text, truncated) = text::of(capture, characters, ended.spill.as_deref());
+            Captured {
+                text,
+                truncated,
+                bytes: capture.total(),
+                invalid: capture.invalid(),
+                binary: capture.is_binary(),
+            }
+        };
+        let (output, errors) = (captured(out), captured(err));
+        ended.output = output;
+        ended.errors = self.facts.separate.then_some(errors);
+        ended.notes.extend(self.created());
+        ended.notes.extend(denied(&ended, &self.facts));
+        ended.duration = self.begun.elapsed();
+        ended
+    }
+
+    fn background_note(&self, count: u32) -> String {
+        let what = if count == 1 {
+            "1 background process was".to_owned()
+        } else {
+            format!("{count} background processes were")
+        };
+        let hint = match self.facts.kind {
+            Kind::Foreground => "; use run_in_background for servers",
+            Kind::Background => "",
+        };
+        format!("{what} still running and stopped with the command{hint}")
+    }
+
+    /// Says which protected names are there now that were not before.
+    fn created(&self) -> Option<String> {
+        let created = self.facts.absent.iter().filter(|path| exists(path));
+        let names: Vec<_> = created.map(|path| path.display().to_string()).collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "the command made what programs outside of the sandbox obey: {}; look at it before you use them",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+/// Kills a control group and waits until it is empty.
+async fn killed(group: &Cgroup) -> Option<Stuck> {
+    if let Err(error) = group.kill() {
+        tracing::warn!("{} cannot be killed: {error}", group.folder().display());
+    }
+    let empty = group.is_empty_within(LONGEST_KILL).await;
+    (!empty).then(|| stuck(group.process()))
+}
+
+fn lost() -> Reason {
+    Reason {
+        outcome: CommandEnd::Signal {
+            name: "KILL".to_owned(),
+        },
+        others: 0,
+        note: Some("the command's first process was ended from outside of the sandbox"),
+    }
+}
+
+/// A guess, never a verdict: the sandbox may be why it failed.
+fn denied(ended: &Ended, facts: &Facts) -> Option<String> {
+    let CommandEnd::Exit { code } = ended.outcome else {
+        return None;
+    };
+    if code == 0 || code == 126 || code == 127 {
+        return None;
+    }
+    let signs = [
+        "Read-only file system",
+        "Operation not permitted",
+        "Network is unreachable",
+    ];
+    let printed = [Some(&ended.output), ended.errors.as_ref()];
+    let mut printed = printed.into_iter().flatten();
+    let shows = printed.any(|stream| signs.iter().any(|sign| stream.text.contains(sign)));
+    let roots: Vec<_> = facts
+        .writable
+        .iter()
+        .map(|root| root.display().to_string())
+        .collect();
+    shows.then(|| {
+        let network = if facts.sandbox.network {
+            ""
+        } else {
+            " and network"
+        };
+        format!(
+            "the sandbox may have caused this: writes outside of {}{network} are off",
+            if roots.is_empty() {
+                "/tmp".to_owned()
+            } else {
+                roots.join(", ")
+            }
+        )
+    })
+}
+
+/// The id of the process behind a descriptor, where it is not gone.
+fn process_of(first: &OwnedFd) -> Option<u32> {
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", first.as_raw_fd())).ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("Pid:"))?;
+    line.trim().parse().ok()
+}
+
+fn stuck(pid: Option<u32>) -> Stuck {
+    let waits = pid.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/wchan")).ok());
+    Stuck {
+        pid,
+        waits: waits.filter(|place| !place.is_empty() && place != "0"),
+    }
+}

@@ -1,0 +1,71 @@
+//! The native bridge: runs a shell command with its whole process tree in hand.
+//!
+//! Owns how a command is started, contained, read and ended. Guarantees that a call ends when its shell ends, at its
+//! deadline or when it is given up, never when a pipe happens to close; that whatever was printed until then is kept; and
+//! that with a PID namespace or a control group no process of the tree acts after [`Running::wait`] has returned. Work that
+//! is handed to others (a service manager, a container engine, another machine) is not part of the tree: only the sandbox
+//! keeps a command away from it. Never contains a policy decision: which command may run and which paths it may touch is
+//! settled before and arrives as [`Sandbox`].
+//!
+//! | file | owns |
+//! |---|---|
+//! | `command` | what is asked for: [`Command`], [`Sandbox`], [`CouldNotStart`] |
+//! | `settings` | what the operator set: [`Settings`] |
+//! | `local`, `start` | [`LocalShell`]: which containment this machine gives, and starting in it |
+//! | `launcher` | the embedded program that sets everything up |
+//! | `control`, `wire` | the talk with it |
+//! | `drive`, `streams`, `running` | a command while it runs |
+//! | `capture`, `text` | its output, bounded, and as a model reads it |
+//! | `ended` | how it ended |
+//! | `cgroup` | a control group of a command |
+//! | `cause` | why a sandbox cannot be had, and what to do |
+
+mod capture;
+mod cause;
+mod cgroup;
+mod command;
+mod control;
+mod drive;
+mod ended;
+mod environment;
+mod launcher;
+mod local;
+mod plan;
+mod running;
+mod settings;
+mod start;
+mod streams;
+mod text;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "shared with the launcher, which decodes what is encoded here"
+    )
+)]
+#[allow(unreachable_pub, reason = "half of it is part of the public interface")]
+mod wire;
+
+pub use capture::{Piece, Spill, SpillFile, Stream};
+pub use command::{Command, CouldNotStart, Kind, Network, Sandbox};
+pub use ended::{Captured, CommandEnd, Containment, Ended, InForce, Landlock, Stuck};
+pub use local::{LocalShell, Probe};
+pub use running::{Killer, Output, Running};
+pub use settings::{RunAs, Settings, SettingsError};
+pub use wire::{Enforced, Layers, Step};
+
+use async_trait::async_trait;
+
+/// Where commands run.
+#[async_trait]
+pub trait Shell: Send + Sync + std::fmt::Debug {
+    /// Starts a command. It runs until its shell ends, its deadline passes, or the [`Running`] is killed or dropped.
+    ///
+    /// # Errors
+    /// Nothing was executed: the command is no command, the shell or the working directory is missing, or the sandbox
+    /// cannot be had here.
+    async fn start(&self, command: Command, sandbox: &Sandbox) -> Result<Running, CouldNotStart>;
+
+    /// What this machine gives, found out by doing it. Cached by the implementation.
+    async fn probe(&self) -> Probe;
+}

@@ -1,0 +1,112 @@
+//! What the operator set for the shell.
+
+use std::path::PathBuf;
+
+use super::ended::Containment;
+use super::environment;
+use super::wire::Layers;
+
+/// A user that commands run as, where the host is root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunAs {
+    /// User id.
+    pub user: u32,
+    /// Group id; there are no others.
+    pub group: u32,
+}
+
+/// Settings of a [`LocalShell`](super::LocalShell).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The bash that runs commands; `/bin/bash`.
+    pub shell: PathBuf,
+    /// What keeps files and system calls; all of it. Less is for machines that cannot do better, and is said in each
+    /// result.
+    pub layers: Layers,
+    /// The weakest containment that is accepted; a subreaper.
+    pub min_containment: Containment,
+    /// The strongest containment that is tried; a PID namespace.
+    pub max_containment: Containment,
+    /// Who commands run as; the host's own user.
+    pub run_as: Option<RunAs>,
+    /// Whether the host's `/proc` is accepted where a fresh one is refused; no.
+    pub shared_proc: bool,
+    /// Whether Unix sockets are refused too; no. It breaks databases, tmux and Python's multiprocessing.
+    pub strict_sockets: bool,
+    /// The most processes of a command; 1,024.
+    pub processes: u64,
+    /// The longest file, bytes; 8 GiB.
+    pub file_size: u64,
+    /// The most open files of a process; 4,096.
+    pub open_files: u64,
+    /// The size of a command's own `/tmp`, bytes; 512 MiB.
+    pub tmp_size: u64,
+    /// The most memory of a command where there is a control group, bytes; 2 GiB.
+    pub memory: u64,
+    /// Variables of the host that commands see besides the ordinary ones.
+    pub pass: Vec<String>,
+    /// Variables that commands see, with their values.
+    pub set: Vec<(String, String)>,
+    /// A private folder for the launcher's file where the system does not run programs from memory; the host's temporary
+    /// folder.
+    pub folder: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            shell: PathBuf::from("/bin/bash"),
+            layers: Layers::All,
+            min_containment: Containment::Subreaper,
+            max_containment: Containment::PidNamespace,
+            run_as: None,
+            shared_proc: false,
+            strict_sockets: false,
+            processes: 1_024,
+            file_size: 8 << 30,
+            open_files: 4_096,
+            tmp_size: 512 << 20,
+            memory: 2 << 30,
+            pass: Vec::new(),
+            set: Vec::new(),
+            folder: None,
+        }
+    }
+}
+
+/// A setting that cannot be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// A variable that would hand secrets or control to a command.
+    #[error(
+        "the variable '{0}' cannot be passed to commands: variables of this name carry secrets or change what programs \
+         load; set it for the one program that needs it"
+    )]
+    Variable(String),
+    /// A relative shell.
+    #[error("the shell '{}' is no absolute path", .0.display())]
+    Shell(PathBuf),
+}
+
+impl Settings {
+    /// Looks the settings through.
+    ///
+    /// # Errors
+    /// A variable that may not be passed, or a shell that is no absolute path.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        if !self.shell.is_absolute() {
+            return Err(SettingsError::Shell(self.shell.clone()));
+        }
+        let names = self
+            .pass
+            .iter()
+            .chain(self.set.iter().map(|(name, _)| name));
+        for name in names {
+            if environment::is_refused(name) {
+                return Err(SettingsError::Variable(name.clone()));
+            }
+        }
+        Ok(())
+    }
+}

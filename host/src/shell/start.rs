@@ -1,0 +1,162 @@
+//! Starting a command: pipes, the launcher, the plan, and hearing that the shell begins.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Signal, pidfd_send_signal};
+use tokio::time::{Instant, timeout};
+
+use super::cause;
+use super::cgroup::Cgroup;
+use super::command::{Command, CouldNotStart};
+use super::control::{Control, watched};
+use super::drive::{Drive, Facts};
+use super::ended::{CommandEnd, Containment, InForce};
+use super::launcher::Launcher;
+use super::plan::Planned;
+use super::running::{Running, Shared};
+use super::streams::Streams;
+use super::wire::{Force, Hold, Report, Step};
+
+/// How long the launcher may take until the shell begins. Ordinary is 10 ms.
+pub(super) const LONGEST_START: Duration = Duration::from_secs(20);
+
+/// Starts a planned command. The deadline counts from here.
+pub(super) async fn start(
+    launcher: &Launcher,
+    mut command: Command,
+    mut planned: Planned,
+    cgroup: Option<Cgroup>,
+    writable: Vec<PathBuf>,
+) -> Result<Running, CouldNotStart> {
+    let begun = Instant::now();
+    let group = cgroup.as_ref();
+    planned.plan.cgroup = group.map(|group| group.folder().as_os_str().as_bytes().to_vec());
+    let (control, socket) = Control::pair().map_err(|error| open(&error))?;
+    let (streams, out, err) = Streams::open(command.separate).map_err(|error| open(&error))?;
+    let child = launcher.start(&socket, &out, &err).map_err(|error| {
+        let hint = format!("the shell's launcher cannot be started: {error}");
+        CouldNotStart::system(Step::Launcher, &error, hint)
+    })?;
+    drop((socket, out, err));
+    let script = planned.script.then_some(command.line.as_str());
+    control
+        .run(&planned.plan.encode(), script)
+        .map_err(|error| open(&error))?;
+    let (first, force) = begin(&control, planned.plan.hold).await?;
+    let facts = facts(&command, planned, group, force, writable);
+    let shared = Arc::new(Shared::new());
+    let mut lost = facts.ended(CommandEnd::Cancelled);
+    let note = "the host stopped before the command's end".to_owned();
+    lost.notes.push(note);
+    let (containment, sandbox) = (facts.containment, facts.sandbox.clone());
+    let drive = Drive {
+        shared: Arc::clone(&shared),
+        control: control.clone(),
+        launcher: child,
+        first: watched(first).map_err(|error| open(&error))?,
+        streams,
+        spill: command.spill.take(),
+        cgroup,
+        begun,
+        facts,
+    };
+    Ok(Running {
+        shared,
+        control,
+        task: tokio::spawn(drive.run()),
+        containment,
+        sandbox,
+        lost: Box::new(lost),
+    })
+}
+
+fn open(error: &io::Error) -> CouldNotStart {
+    let hint = format!("the shell has no pipe or socket to start with: {error}");
+    CouldNotStart::system(Step::Control, error, hint)
+}
+
+fn facts(
+    command: &Command,
+    planned: Planned,
+    group: Option<&Cgroup>,
+    mut force: Force,
+    writable: Vec<PathBuf>,
+) -> Facts {
+    let (timeout, clamped) = command.deadline();
+    let plan = planned.plan;
+    if force.processes == 0 {
+        force.processes = group.and_then(|group| group.processes).unwrap_or_default();
+    }
+    let memory = group.and_then(|group| group.memory);
+    Facts {
+        hold: plan.hold,
+        containment: match plan.hold {
+            Hold::PidNamespace | Hold::UserNamespace => Containment::PidNamespace,
+            Hold::Subreaper if group.is_some() => Containment::Cgroup,
+            Hold::Subreaper => Containment::Subreaper,
+        },
+        sandbox: InForce::new(plan.layers, plan.network, force, memory),
+        timeout,
+        kind: command.kind,
+        separate: command.separate,
+        cwd: planned.cwd,
+        absent: planned.absent,
+        writable,
+        notes: clamped.into_iter().collect(),
+    }
+}
+
+/// Hears the launcher until the shell begins. Where it does not, the first process is ended, which may hang at this point.
+async fn begin(control: &Control, hold: Hold) -> Result<(OwnedFd, Force), CouldNotStart> {
+    let (mut first, mut force) = (None, None);
+    let heard = timeout(LONGEST_START, hear(control, &mut first, &mut force)).await;
+    let trouble = match heard {
+        Ok(Ok(())) => broken("sent no process"),
+        Ok(Err(error)) => error,
+        Err(_) => broken("did not begin in time"),
+    };
+    match (first, force) {
+        (Some(first), Some(force)) => Ok((first, force)),
+        (Some(first), None) if hold != Hold::Subreaper => {
+            let killed = pidfd_send_signal(&first, Signal::KILL);
+            tracing::debug!(?killed, "a command that did not begin");
+            Err(trouble)
+        }
+        (_, _) => Err(trouble),
+    }
+}
+
+async fn hear(
+    control: &Control,
+    first: &mut Option<OwnedFd>,
+    force: &mut Option<Force>,
+) -> Result<(), CouldNotStart> {
+    while first.is_none() || force.is_none() {
+        match control.next().await {
+            Ok(Some((Report::First, descriptor))) => *first = descriptor,
+            Ok(Some((Report::Started(started), _))) => *force = Some(started),
+            Ok(Some((
+                Report::Failed {
+                    step,
+                    errno,
+                    detail,
+                },
+                _,
+            ))) => return Err(cause::of_step(step, errno, &detail)),
+            Ok(Some(_)) => {}
+            Ok(None) => return Err(broken("ended without a word")),
+            Err(error) => return Err(broken(&format!("cannot be heard: {error}"))),
+        }
+    }
+    Ok(())
+}
+
+fn broken(what: &str) -> CouldNotStart {
+    let hint = format!("the shell's launcher {what}; nothing was run");
+    CouldNotStart::new(Step::Control, hint)
+}

@@ -1,0 +1,88 @@
+//! The pipes of a command, read as fast as they fill.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe::Receiver;
+
+use super::capture::Stream;
+
+/// How much is read at once, which is what a pipe holds.
+const PIECE: usize = 64 << 10;
+
+/// The reading ends; one that has come to its end is gone.
+#[derive(Debug)]
+pub(super) struct Streams {
+    out: Option<Receiver>,
+    err: Option<Receiver>,
+    buffers: [Vec<u8>; 2],
+    last: Stream,
+}
+
+impl Streams {
+    /// One pipe for both streams, or two: the reading ends, and the writing ends for stdout and stderr.
+    pub(super) fn open(separate: bool) -> io::Result<(Self, OwnedFd, OwnedFd)> {
+        let (out, out_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (err, err_end) = if separate {
+            let (err, err_end) = pipe_with(PipeFlags::CLOEXEC)?;
+            (Some(Receiver::from_owned_fd(err)?), err_end)
+        } else {
+            (None, out_end.try_clone()?)
+        };
+        let streams = Self {
+            buffers: [
+                vec![0; PIECE],
+                vec![0; if err.is_some() { PIECE } else { 0 }],
+            ],
+            out: Some(Receiver::from_owned_fd(out)?),
+            err,
+            last: Stream::Out,
+        };
+        Ok((streams, out_end, err_end))
+    }
+
+    /// Whether all have come to their end.
+    pub(super) fn have_ended(&self) -> bool {
+        self.out.is_none() && self.err.is_none()
+    }
+
+    /// Reads the next piece: from which stream, and how many bytes. `None` once all have ended. Losing the future loses no byte.
+    pub(super) async fn next(&mut self) -> Option<(Stream, usize)> {
+        while !self.have_ended() {
+            let [out_buffer, err_buffer] = &mut self.buffers;
+            let (stream, read) = tokio::select! {
+                read = read(&mut self.out, out_buffer) => (Stream::Out, read),
+                read = read(&mut self.err, err_buffer) => (Stream::Err, read),
+            };
+            self.last = stream;
+            match read {
+                Ok(length) if length > 0 => return Some((stream, length)),
+                // A pipe that cannot be read any more has ended too.
+                Ok(_) | Err(_) => match stream {
+                    Stream::Out => self.out = None,
+                    Stream::Err => self.err = None,
+                },
+            }
+        }
+        None
+    }
+
+    /// The bytes of the last piece.
+    pub(super) fn buffer(&self, length: usize) -> &[u8] {
+        let [out, err] = &self.buffers;
+        let buffer = match self.last {
+            Stream::Out => out,
+            Stream::Err => err,
+        };
+        buffer.get(..length).unwrap_or_default()
+    }
+}
+
+async fn read(pipe: &mut Option<Receiver>, buffer: &mut [u8]) -> io::Result<usize> {
+    match pipe {
+        Some(pipe) => pipe.read(buffer).await,
+        None => std::future::pending().await,
+    }
+}

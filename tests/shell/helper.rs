@@ -1,0 +1,113 @@
+//! This test program as a host of its own: to be killed, to be given an environment, or to be counted.
+
+use std::process::{Child, Command, Stdio};
+
+use toolgate::shell::{Layers, LocalShell, Sandbox, Settings, Shell as _};
+
+use crate::place::Place;
+
+/// A program that is no command of the shell.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test starts hosts to see them from outside"
+)]
+pub fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
+    Command::new(path)
+}
+
+fn this_program(test: &str) -> Command {
+    let mut command = program(std::env::current_exe().expect("this program"));
+    command.args(["--exact", test, "--ignored", "--nocapture"]);
+    command
+}
+
+/// A host that runs one command in a workspace and prints what the model would read.
+pub fn host(place: &Place, line: &str, environment: &[(&str, &str)]) -> Child {
+    this_program("helper::as_a_host")
+        .env("TOOLGATE_TEST_WS", &place.ws)
+        .env("TOOLGATE_TEST_LINE", line)
+        .envs(environment.iter().copied())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a host")
+}
+
+/// What such a host prints.
+pub fn printed(place: &Place, line: &str, environment: &[(&str, &str)]) -> String {
+    let host = host(place, line, environment);
+    let output = host.wait_with_output().expect("its output");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let (_, text) = text.split_once("<<<").expect("a beginning");
+    let (text, _) = text.split_once(">>>").expect("an end");
+    text.to_owned()
+}
+
+/// Another test of this program in a process of its own, where it is not disturbed. It must pass.
+pub fn alone(test: &str) {
+    let output = this_program(test).output().expect("a process");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(text.contains("1 passed"), "{text}");
+    let lines = text.lines().filter(|line| line.starts_with("measured: "));
+    lines.for_each(|line| println!("{line}"));
+}
+
+/// Through a program that sets the scene and then runs this one.
+pub fn printed_through(scene: &[&str], place: &Place, line: &str) -> String {
+    let own = std::env::current_exe().expect("this program");
+    let (first, rest) = scene.split_first().expect("a program");
+    let output = program(first)
+        .args(rest)
+        .arg(own)
+        .args(["--exact", "helper::as_a_host", "--ignored", "--nocapture"])
+        .env("TOOLGATE_TEST_WS", &place.ws)
+        .env("TOOLGATE_TEST_LINE", line)
+        .env("TOOLGATE_TEST_GAPS", "1")
+        .output()
+        .expect("its output");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let begun = text
+        .split_once("<<<")
+        .and_then(|(_, text)| text.split_once(">>>"));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    begun
+        .unwrap_or_else(|| panic!("{text}\n{errors}"))
+        .0
+        .to_owned()
+}
+
+#[tokio::test]
+#[ignore = "a host for other tests"]
+async fn as_a_host() {
+    let line = std::env::var("TOOLGATE_TEST_LINE").expect("a line");
+    let ws = std::env::var_os("TOOLGATE_TEST_WS").expect("a workspace");
+    let mut settings = Settings::default();
+    if std::env::var_os("TOOLGATE_TEST_LANDLOCK").is_some() {
+        settings.layers = Layers::Landlock;
+    }
+    let shell = LocalShell::new(settings).expect("settings");
+    let sandbox = Sandbox::new(vec![ws.into()], None);
+    let text = match shell
+        .start(toolgate::shell::Command::new(line), &sandbox)
+        .await
+    {
+        Ok(running) => {
+            let gaps = running.sandbox().gaps.join("\ngap: ");
+            let text = running.wait().await.text();
+            std::env::var_os("TOOLGATE_TEST_GAPS")
+                .map_or(text.clone(), |_| format!("gap: {gaps}\n{text}"))
+        }
+        Err(error) => error.text(),
+    };
+    println!("<<<{text}>>>");
+}

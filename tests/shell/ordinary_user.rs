@@ -1,0 +1,37 @@
+//! All of it once more as an ordinary user, where the tests run as root.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::helper;
+use crate::place::is_root;
+
+/// A user that no system has.
+const USER: &str = "4242";
+
+#[test]
+fn everything_holds_for_an_ordinary_user() {
+    if !is_root() {
+        println!("these tests run as an ordinary user already");
+        return;
+    }
+    let folder = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    let mode = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), mode).expect("a mode");
+    // The program may lie where only root can read.
+    let program = folder.path().join("tests");
+    std::fs::copy(std::env::current_exe().expect("this program"), &program).expect("a copy");
+    let output = helper::program("setpriv")
+        .args(["--reuid", USER, "--regid", USER, "--clear-groups"])
+        .arg(&program)
+        .args(["--test-threads", "2"])
+        .env("HOME", folder.path())
+        .env("USER", USER)
+        .current_dir(folder.path())
+        .output()
+        .expect("setpriv");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{errors}");
+    let result = text.lines().rfind(|line| line.starts_with("test result:"));
+    println!("as user {USER}: {}", result.unwrap_or_default());
+}
