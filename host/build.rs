@@ -30,8 +30,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .collect();
         writeln!(
             constants,
-            "    BuiltIn {{ name: {:?}, digest: {digest:?}, compiled: include_bytes!({:?}) }},",
+            "    BuiltIn {{ name: {:?}, needs_shell: {:?}, digest: {digest:?}, compiled: include_bytes!({:?}) }},",
             tool.name,
+            tool.needs_shell,
             file.display().to_string()
         )?;
     }

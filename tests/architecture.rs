@@ -15,7 +15,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("policy_test", &["model", "policy", "gate"]),
     ("suggest", &["model", "policy"]),
     ("runtime", &["model", "policy"]),
-    ("provider", &["model", "gate", "runtime", "policy"]),
+    ("provider", &["model", "gate", "runtime", "policy", "shell"]),
     ("shell", &["model"]),
     ("approval", &["model", "gate", "program"]),
     ("hooks", &["model", "gate", "program", "runtime"]),
@@ -31,7 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "host",
         &[
             "approval", "config", "error", "gate", "hooks", "journal", "model", "policy",
-            "provider", "runtime", "spill", "state",
+            "provider", "runtime", "shell", "spill", "state",
         ],
     ),
     ("lib", &[]),

@@ -40,7 +40,7 @@ impl Capability {
     ///
     /// `kind` is `fs-read`, `fs-write`, `net`, `env`, `secret`, `shell`, `store` or `clock-real`; a host that does not
     /// know it makes the tool unavailable. `target` is `subject` (only what this call's subject names) or `workspace`
-    /// for files and a URL pattern for the network, never an absolute path.
+    /// for files, a URL pattern for the network, and `run` or `tasks` for the shell, never an absolute path.
     #[must_use]
     pub const fn new(kind: &'static str, target: &'static str, reason: &'static str) -> Self {
         assert!(!kind.is_empty(), "a capability needs a kind");

@@ -66,6 +66,17 @@ impl From<crate::files::Error> for ToolError {
     }
 }
 
+impl From<crate::shell::Error> for ToolError {
+    /// `denied` is a denial, `not-found` is that, everything else a failure. The sentence stays.
+    fn from(error: crate::shell::Error) -> Self {
+        match error.code.as_str() {
+            "denied" => Self::Denied(error.message),
+            "not-found" => Self::NotFound(error.message),
+            _ => Self::Failed(error.message),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

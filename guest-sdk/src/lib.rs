@@ -41,6 +41,21 @@ pub mod hook_bindings;
 mod hook_exports;
 mod input;
 mod output;
+pub mod sessions;
+pub mod shell;
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from the WIT"
+)]
+pub mod shell_bindings;
 #[doc(hidden)]
 #[allow(
     missing_docs,

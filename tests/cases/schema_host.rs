@@ -42,6 +42,7 @@ impl Provider for Probe {
             }),
             usage: Usage::default(),
             files: Vec::new(),
+            commands: Vec::new(),
             log: Vec::new(),
         }
     }

@@ -131,7 +131,8 @@ async fn what_this_host_does_not_offer_is_named() {
             r#"(import "toolgate:shell/shell@0.1.0" (instance))"#
         ))
         .await,
-        "bad.wasm: the component needs the shell, and this host offers none"
+        "bad.wasm: the component imports toolgate:shell and does not declare the capability 'shell', so that nobody could \
+         grant it: declare it with the target 'run' or 'tasks', or leave the import out"
     );
     assert_eq!(
         refusal(&importing(
@@ -198,7 +199,6 @@ async fn a_tool_that_needs_what_cannot_be_granted_is_not_registered() {
         ("secret", "TOKEN", "secret:TOKEN"),
         ("env", "HOME", "env:HOME"),
         ("store", "", "store"),
-        ("shell", "", "shell"),
     ] {
         let asking = Fixture {
             capability: Some((kind, target)),

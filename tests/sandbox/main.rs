@@ -3,6 +3,7 @@
 mod beside;
 mod bounds;
 mod changing;
+mod commands;
 mod components;
 mod create_only;
 mod fixture;
@@ -10,16 +11,19 @@ mod output;
 mod raw;
 mod reading;
 mod replacing;
+mod sessions;
 mod stand_ins;
 mod surroundings;
 
 use bounds::*;
 use changing::*;
+use commands::*;
 use create_only::*;
 use output::*;
 use raw::*;
 use reading::*;
 use replacing::*;
+use sessions::*;
 use stand_ins::*;
 use surroundings::*;
 

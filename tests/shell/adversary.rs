@@ -105,3 +105,11 @@ impl Drop for Adversary<'_> {
         self.place.file("stop", "");
     }
 }
+
+/// Asserts that a heart does not beat any more.
+pub async fn is_quiet(beat: &std::path::Path) {
+    let before = length(beat);
+    assert!(before > 0, "it never beat");
+    tokio::time::sleep(WATCHED).await;
+    assert_eq!(length(beat), before, "something still lives");
+}

@@ -5,17 +5,22 @@
 
 mod adversary;
 mod background;
+mod calls;
 mod cgroup;
 mod escape;
 mod exits;
+mod field;
 mod helper;
 mod many;
 mod ordinary_user;
 mod output;
 mod place;
+mod registry;
 mod sandbox;
 mod secrets;
+mod session_calls;
 mod subreaper;
 mod surroundings;
 mod tasks;
+mod terminal;
 mod time;

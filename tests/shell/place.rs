@@ -1,13 +1,13 @@
 //! A workspace with a shell in it.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use toolgate::shell::{
     Command, CommandEnd, Containment, CouldNotStart, Ended, Layers, LocalShell, Running, Sandbox,
-    Settings, Shell as _,
+    Session, Sessions, Settings, Shell as _, Terminal,
 };
 
 /// Bounds in the table are for a quiet machine.
@@ -81,6 +81,19 @@ impl Place {
 
     pub async fn start(&self, command: Command) -> Result<Running, CouldNotStart> {
         self.shell.start(command, &self.sandbox).await
+    }
+
+    pub async fn open(&self, session: Session) -> Result<Terminal, CouldNotStart> {
+        self.shell.open(session, &self.sandbox).await
+    }
+
+    /// The same among the terminals of a host.
+    pub async fn open_in(
+        &self,
+        sessions: &Sessions,
+        session: Session,
+    ) -> Result<(String, Arc<Terminal>), CouldNotStart> {
+        sessions.open(self.shell, session, &self.sandbox).await
     }
 
     pub async fn command(&self, command: Command) -> Ended {

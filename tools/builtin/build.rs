@@ -3,31 +3,42 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Name in the registry, and package.
-const TOOLS: [(&str, &str); 7] = [
-    ("Edit", "toolgate-edit"),
-    ("Glob", "toolgate-glob"),
-    ("Grep", "toolgate-grep"),
-    ("LS", "toolgate-ls"),
-    ("MultiEdit", "toolgate-multi-edit"),
-    ("Read", "toolgate-read"),
-    ("Write", "toolgate-write"),
+/// Name in the registry, package, and whether it is of no use without a shell.
+const TOOLS: [(&str, &str, bool); 18] = [
+    ("Bash", "toolgate-bash", true),
+    ("BashOutput", "toolgate-bash-output", true),
+    ("Edit", "toolgate-edit", false),
+    ("Glob", "toolgate-glob", false),
+    ("Grep", "toolgate-grep", false),
+    ("LS", "toolgate-ls", false),
+    ("Monitor", "toolgate-monitor", true),
+    ("MultiEdit", "toolgate-multi-edit", false),
+    ("Read", "toolgate-read", false),
+    ("ShellClose", "toolgate-shell-close", true),
+    ("ShellRead", "toolgate-shell-read", true),
+    ("ShellResize", "toolgate-shell-resize", true),
+    ("ShellStart", "toolgate-shell-start", true),
+    ("ShellWrite", "toolgate-shell-write", true),
+    ("TaskList", "toolgate-task-list", true),
+    ("TaskOutput", "toolgate-task-output", true),
+    ("TaskStop", "toolgate-task-stop", true),
+    ("Write", "toolgate-write", false),
 ];
 
 fn main() -> Result<(), String> {
     let packages: Vec<&str> = TOOLS
         .iter()
-        .flat_map(|(_, package)| ["-p", package])
+        .flat_map(|(_, package, _)| ["-p", package])
         .collect();
     let built = toolgate_guest_build::build(&packages, &["tools"])?;
     let mut constants =
         String::from("/// All built-in tools, by name.\npub const COMPONENTS: &[Component] = &[\n");
-    for (name, package) in TOOLS {
+    for (name, package, needs_shell) in TOOLS {
         let wasm =
             toolgate_guest_build::keep(&built, &format!("{}.wasm", package.replace('-', "_")))?;
         writeln!(
             constants,
-            "    Component {{ name: {name:?}, wasm: include_bytes!({:?}) }},",
+            "    Component {{ name: {name:?}, needs_shell: {needs_shell:?}, wasm: include_bytes!({:?}) }},",
             wasm.display().to_string()
         )
         .map_err(|error| error.to_string())?;

@@ -7,7 +7,7 @@ use rustix::pipe::PipeFlags;
 use crate::control::Control;
 use crate::supervise::Tree;
 use crate::wire::{Force, Hold, Plan, Report, Step};
-use crate::{At as _, Failure, guard, leader, mounts, sys};
+use crate::{At as _, Failure, guard, leader, mounts, sys, terminal};
 
 /// Sets up, starts and stays. Returns only where a step failed.
 pub(crate) fn run(control: &Control, plan: &Plan, script: Option<OwnedFd>) -> Result<(), Failure> {
@@ -18,10 +18,12 @@ pub(crate) fn run(control: &Control, plan: &Plan, script: Option<OwnedFd>) -> Re
             loopback()?;
         }
     }
+    // Held to this process's end, which is the terminal's.
+    let screen = terminal::open(control, plan)?;
     let ended = sys::child_signals().at(Step::Descriptors)?;
     let (told, tells) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).at(Step::Descriptors)?;
     let Some(shell) = sys::fork().at(Step::Fork)? else {
-        leader::run(plan, script, &tells, &force);
+        leader::run(plan, script, screen.as_ref(), &tells, &force);
     };
     drop((tells, script));
     silence()?;

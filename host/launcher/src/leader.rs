@@ -8,12 +8,18 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use crate::wire::{Force, MAX_MESSAGE, Plan, Report, SCRIPT, Step};
-use crate::{At as _, Failure, guard, seccomp, sys};
+use crate::{At as _, Failure, guard, seccomp, sys, terminal};
 
 /// Gives up what a command may not have and becomes the shell. What is in force, or why it failed, is told through `tells`,
 /// which closes when the shell begins.
-pub(crate) fn run(plan: &Plan, script: Option<OwnedFd>, tells: &OwnedFd, force: &Force) -> ! {
-    if let Err(failure) = become_shell(plan, script, tells, *force) {
+pub(crate) fn run(
+    plan: &Plan,
+    script: Option<OwnedFd>,
+    screen: Option<&OwnedFd>,
+    tells: &OwnedFd,
+    force: &Force,
+) -> ! {
+    if let Err(failure) = become_shell(plan, script, screen, tells, *force) {
         tell(tells, &failure.report());
     }
     sys::exit(127);
@@ -54,6 +60,7 @@ fn tell(tells: &OwnedFd, report: &Report) {
 fn become_shell(
     plan: &Plan,
     script: Option<OwnedFd>,
+    screen: Option<&OwnedFd>,
     tells: &OwnedFd,
     mut force: Force,
 ) -> Result<(), Failure> {
@@ -63,6 +70,7 @@ fn become_shell(
     let program = text(&plan.program)?;
     let (arguments, environment) = (texts(&plan.arguments)?, texts(&plan.environment)?);
     rustix::process::setsid().at(Step::Descriptors)?;
+    screen.map(terminal::take).transpose()?;
     sys::reset_signals().at(Step::Descriptors)?;
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     sys::close_on_exec_from(3).at(Step::Descriptors)?;

@@ -16,6 +16,7 @@ mod seccomp;
 mod supervise;
 mod sweep;
 mod sys;
+mod terminal;
 #[path = "../../src/shell/wire/mod.rs"]
 #[expect(
     dead_code,

@@ -52,6 +52,9 @@ pub(crate) struct Setup {
     /// One more directory that tools may read and write
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) write: Vec<PathBuf>,
+    /// Run commands: 'local' on this machine, 'none' whatever the configuration says
+    #[arg(long, global = true, value_name = "KIND")]
+    pub(crate) shell: Option<ShellFlag>,
     /// One more tool: a component file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) component: Vec<PathBuf>,
@@ -70,6 +73,15 @@ pub(crate) enum Level {
     ReadOnly,
     /// May change something
     Mutating,
+}
+
+/// What runs commands.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ShellFlag {
+    /// This machine, in a sandbox
+    Local,
+    /// Nothing
+    None,
 }
 
 /// The commands.

@@ -56,6 +56,7 @@ pub(crate) fn rows(config: &Config) -> Vec<Row> {
     let mut rows = Vec::new();
     permissions(config, &mut rows);
     places(config, &mut rows);
+    shell(config, &mut rows);
     bounds(config, &mut rows);
     for rule in by_effect(&config.rules) {
         rows.push(Row {
@@ -149,6 +150,37 @@ fn places(config: &Config, rows: &mut Vec<Row>) {
                 .iter()
                 .map(|name| row(setting, name.value.clone(), &name.source)),
         );
+    }
+}
+
+fn shell(config: &Config, rows: &mut Vec<Row>) {
+    let shell = &config.shell;
+    one(rows, "shell.kind", &shell.kind, word);
+    one(rows, "shell.run_as", &shell.run_as, |who| {
+        format!("user {}, group {}", who.user, who.group)
+    });
+    let least = &shell.min_containment;
+    one(rows, "shell.min_containment", least, word);
+    one(rows, "shell.network", &shell.network, word);
+    one(rows, "shell.sandbox", &shell.sandbox, word);
+    for name in &shell.pass {
+        rows.push(row("shell.pass", name.value.clone(), &name.source));
+    }
+    for (name, value) in &shell.environment {
+        let setting = format!("shell.environment.{name}");
+        rows.push(row(&setting, value.value.clone(), &value.source));
+    }
+    for (tool, named) in &shell.granted {
+        let setting = format!("shell.grants.{tool}");
+        let patterns = shell.grants.get(tool).map(Vec::as_slice);
+        match patterns.unwrap_or_default() {
+            [] => rows.push(row(&setting, "tasks only".to_owned(), &named.source)),
+            patterns => rows.extend(
+                patterns
+                    .iter()
+                    .map(|pattern| row(&setting, pattern.value.clone(), &pattern.source)),
+            ),
+        }
     }
 }
 
@@ -268,6 +300,7 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
             "without": config.without,
             "trusted": config.trusted,
         },
+        "shell": config.shell,
         "journal": {"file": config.journal},
         "rules": rules,
         "hooks": config.hooks,

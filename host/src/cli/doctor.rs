@@ -103,17 +103,51 @@ async fn running(host: &Host, mut checks: Vec<Check>, asked: Check) -> (Vec<Chec
     });
     checks.push(sandbox(host).await);
     checks.push(asked);
-    checks.push(Check {
-        what: "shell",
-        ok: true,
-        found: "none: this version has no shell, and no tool that needs one is registered"
-            .to_owned(),
-    });
+    checks.push(shell(host).await);
     let exit = match checks.iter().all(|check| check.ok) {
         true => Exit::Done,
         false => Exit::HostError,
     };
     (checks, exit)
+}
+
+/// A command that was run, and what held it.
+async fn shell(host: &toolgate::Host) -> Check {
+    let what = "shell";
+    let Some(probe) = host.probe_shell().await else {
+        return Check {
+            what,
+            ok: true,
+            found: "none is configured ([shell], or --shell local), and no tool that needs one is registered"
+                .to_owned(),
+        };
+    };
+    let mut found = Vec::new();
+    if let Some(containment) = probe.containment {
+        found.push(format!("a command ran, held by {}", containment.as_str()));
+    }
+    if let Some(sandbox) = &probe.sandbox {
+        found.push(format!(
+            "network {}, Landlock ABI {} {}, system calls {}",
+            if sandbox.network { "shared" } else { "off" },
+            sandbox.landlock.abi,
+            sandbox.landlock.enforced.as_str(),
+            if sandbox.seccomp {
+                "filtered"
+            } else {
+                "not filtered"
+            },
+        ));
+        found.extend(sandbox.gaps.iter().map(|gap| format!("gap: {gap}")));
+    }
+    found.extend(probe.troubles);
+    let warnings = probe.warnings.iter();
+    found.extend(warnings.map(|warning| format!("warning: {warning}")));
+    Check {
+        what,
+        ok: probe.containment.is_some(),
+        found: found.join("; "),
+    }
 }
 
 /// The layers, the greatest first: the order in which they set a single setting.

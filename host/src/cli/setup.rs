@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use toolgate::approval::Terminal;
-use toolgate::config::{Config, Flags, HookSetting, Layers, Loaded, NotInForce};
+use toolgate::config::{Config, Flags, HookSetting, Layers, Loaded, NotInForce, ShellKind};
 use toolgate::model::{CallOrigin, RawCall, SideEffect};
 use toolgate::policy::Decision;
 use toolgate::{Host, HostBuilder, HostError};
 
-use super::args::{CallArgs, Level, Setup};
+use super::args::{CallArgs, Level, Setup, ShellFlag};
 use super::render;
 
 /// The most bytes of an input that are read from stdin; what is over, the parse gate refuses.
@@ -130,6 +130,10 @@ fn flags(setup: &Setup) -> anyhow::Result<Flags> {
         }),
         read: setup.read.clone(),
         write: setup.write.clone(),
+        shell: setup.shell.map(|kind| match kind {
+            ShellFlag::Local => ShellKind::Local,
+            ShellFlag::None => ShellKind::None,
+        }),
         components: setup.component.clone(),
     })
 }

@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::rule_entry::RuleEntry;
 use super::settings::{ApproverKind, HookFormat};
+use super::shell::Shell;
 use crate::model::{SideEffect, SubjectKind};
 use crate::policy::{ExemptLine, SchemaMode};
 
@@ -33,6 +34,9 @@ pub(super) struct File {
     pub(super) hooks: Hooks,
     /// Tools beside the built-in ones.
     pub(super) components: Components,
+    /// Commands.
+    #[schemars(with = "Option<Shell>")]
+    pub(super) shell: Option<Spanned<Shell>>,
     /// Where records go.
     pub(super) journal: Journal,
 }

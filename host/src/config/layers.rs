@@ -8,6 +8,7 @@ use super::merge;
 use super::places::{MANAGED_FILE, user_file};
 use super::read_once::{self, Content, Unusable};
 use super::settings::Config;
+use super::shell::ShellKind;
 use super::source::{Layer, Source, Sourced};
 use super::trust::TrustStore;
 use super::workspace::{self, NotInForce, WorkspaceFile};
@@ -63,6 +64,8 @@ pub struct Flags {
     pub read: Vec<PathBuf>,
     /// Directories for writing (`--write`).
     pub write: Vec<PathBuf>,
+    /// Commands on this machine (`--shell local`), or none (`--shell none`).
+    pub shell: Option<ShellKind>,
     /// Component files (`--component`).
     pub components: Vec<PathBuf>,
 }
@@ -232,6 +235,10 @@ impl Flags {
         }
         let mode = self.mode.map(|mode| from_flag("--mode", mode));
         keep::keep_fixed("mode", &mut config.mode, mode)?;
+        keep::keep(
+            &mut config.shell.kind,
+            self.shell.map(|kind| from_flag("--shell", kind)),
+        );
         let ceiling = self.ceiling.map(|level| from_flag("--ceiling", level));
         keep::keep_fixed("ceiling", &mut config.ceiling, ceiling)?;
         for (list, flag, paths) in [

@@ -12,7 +12,7 @@ use super::reading::Reading;
 use super::rule_entry::RuleEntry;
 use super::settings::{Config, LimitSetting};
 use super::source::{Layer, Sourced};
-use super::{approval, hooks, keys};
+use super::{approval, hooks, keys, shell};
 use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
@@ -64,6 +64,7 @@ pub(super) fn add(
     config
         .trusted
         .extend(components.trusted.into_iter().map(named));
+    shell::add(config, &reading, file.shell)?;
     keep(
         &mut config.journal,
         file.journal.file.map(placed).transpose()?,

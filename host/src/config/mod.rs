@@ -19,6 +19,7 @@ mod reading;
 mod rule_entry;
 mod runs;
 mod settings;
+mod shell;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ pub use settings::{
     ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookFormat, HookRun,
     HookSetting, LimitSetting, MAX_PROGRAM_TIMEOUT_MS,
 };
+pub use shell::{ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting, ShellUser};
 pub use source::{Layer, Source, Sourced};
 pub use trust::{TrustStore, Trusted};
 pub use workspace::{NotInForce, Preview, WhyNot, WorkspaceFile};

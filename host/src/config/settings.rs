@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
 use crate::model::{HookEventName, SideEffect, SubjectField};
 use crate::policy::{ExemptLine, Mode, Rule, SchemaMode};
@@ -50,6 +51,8 @@ pub struct Config {
     pub without: Vec<Sourced<String>>,
     /// Tools whose claims are believed where nothing verifies them.
     pub trusted: Vec<Sourced<String>>,
+    /// Commands.
+    pub shell: ShellSetting,
     /// The journal file.
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.

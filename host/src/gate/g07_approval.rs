@@ -24,7 +24,7 @@ use super::seen::Seen;
 use super::ticket;
 use super::trail::{GateNote, Trail};
 use crate::model::{Denial, DenialReason, Gate, HookEventName};
-use crate::policy::{Access, Basis, Decision, ExemptLine, FileGrant, Policy};
+use crate::policy::{Access, Basis, Decision, ExemptLine, FileGrant, Policy, ShellGrant};
 
 /// How often somebody is asked about a call whose files change while they are asked.
 const MAX_ROUNDS: usize = 3;
@@ -35,6 +35,7 @@ pub struct Cleared {
     call: Hooked,
     approved_by: Option<String>,
     files: Option<FileGrant>,
+    shell: Option<ShellGrant>,
 }
 
 impl Cleared {
@@ -51,6 +52,11 @@ impl Cleared {
     /// What of the file system the call may reach.
     pub fn files(&self) -> Option<&FileGrant> {
         self.files.as_ref()
+    }
+
+    /// Which commands the call may run.
+    pub fn shell(&self) -> Option<&ShellGrant> {
+        self.shell.as_ref()
     }
 
     pub(super) fn header(&self) -> &Header {
@@ -121,6 +127,11 @@ impl Approval {
     ) -> Result<Asked, Denial> {
         let permitted = call.validated().permitted();
         let (tool, verdict) = (permitted.call().tool(), permitted.verdict());
+        let shell = policy.shell_grant(
+            tool.facts(),
+            tool.declaration().shell(),
+            permitted.subjects(),
+        );
         let bypassed = verdict.basis == Basis::Bypass;
         let (files, approved_by) = match question(self.exempt, permitted, call.ask()) {
             None => {
@@ -128,7 +139,8 @@ impl Approval {
                 (policy.file_grant(tool.facts(), verdict, bypassed), None)
             }
             Some(reason) => {
-                let (files, by) = self.settle(policy, &call, &reason, trail).await?;
+                let settled = self.settle(policy, &call, shell.as_ref(), &reason, trail);
+                let (files, by) = settled.await?;
                 trail.note(Gate::Approval, GateNote::Asked, format!("approved by {by}"));
                 (files, Some(by))
             }
@@ -142,6 +154,7 @@ impl Approval {
             call,
             approved_by,
             files,
+            shell,
         })))
     }
 
@@ -150,6 +163,7 @@ impl Approval {
         &self,
         policy: &Policy,
         call: &Hooked,
+        shell: Option<&ShellGrant>,
         reason: &str,
         trail: &mut Trail,
     ) -> Result<(Option<FileGrant>, String), Denial> {
@@ -164,7 +178,7 @@ impl Approval {
             if let Some(by) = self.recalled(standing.as_ref()) {
                 return Ok((policy.standing_grant(facts, verdict, &places), by));
             }
-            let request = request(policy, call, &seen, reason.clone(), standing);
+            let request = request(policy, call, &seen, shell, reason.clone(), standing);
             let (by, always) = self.answer(policy, call, &request).await?;
             // A yes is for what was shown.
             let now = Seen::look(self.sight.as_ref(), policy, permitted).await?;
@@ -304,18 +318,16 @@ fn request(
     policy: &Policy,
     call: &Hooked,
     seen: &Seen,
+    shell: Option<&ShellGrant>,
     reason: String,
     standing: Option<Standing>,
 ) -> ApprovalRequest {
     let permitted = call.validated().permitted();
     let normalised = permitted.call();
     let tool = normalised.tool();
-    let grants: Vec<String> = tool
-        .facts()
-        .files
-        .map(|(access, _)| granted(access, seen))
-        .into_iter()
-        .collect();
+    let files = tool.facts().files.map(|(access, _)| granted(access, seen));
+    let shell = shell.map(ToString::to_string);
+    let grants: Vec<String> = files.into_iter().chain(shell).collect();
     let about = ticket::about(policy, permitted);
     ApprovalRequest {
         call: normalised.header().id,

@@ -14,7 +14,7 @@ use super::g07_approval::Cleared;
 use super::ports::{ProviderEnd, ProviderReport};
 use super::registry::RegisteredTool;
 use super::trail::{GateNote, Trail};
-use crate::model::{Ending, FileUse, Gate, HostFailure, Usage};
+use crate::model::{CommandUse, Ending, FileUse, Gate, HostFailure, Usage};
 
 /// A call that ran, however it ended.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub(super) struct Ran {
     pub(super) approved_by: Option<String>,
     pub(super) usage: Usage,
     pub(super) files: Vec<FileUse>,
+    pub(super) commands: Vec<CommandUse>,
     pub(super) log: Vec<String>,
 }
 
@@ -56,6 +57,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
         end,
         usage,
         files,
+        commands,
         log,
     } = ran.unwrap_or_else(|_| ProviderReport {
         end: ProviderEnd::HostError(HostFailure {
@@ -63,6 +65,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
         }),
         usage: Usage::default(),
         files: Vec::new(),
+        commands: Vec::new(),
         log: Vec::new(),
     });
     let ending = Ending::from(end);
@@ -75,6 +78,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
             approved_by,
             usage,
             files,
+            commands,
             log,
         },
         ending,

@@ -15,7 +15,8 @@ use super::g10_post_hooks::Finished;
 use super::ports::{Journal, PortError};
 use super::trail::{GateNote, Step, Trail, beginning};
 use crate::model::{
-    CallId, CallOrigin, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Subject, Usage, hex,
+    CallId, CallOrigin, CommandUse, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Subject,
+    Usage, hex,
 };
 
 /// The longest name of a tool that was asked for, bytes.
@@ -55,6 +56,9 @@ pub struct Record {
     pub approved_by: Option<String>,
     /// Files that it touched: as asked for, and what they were.
     pub files: Vec<FileUse>,
+    /// Commands that it ran, or was refused to run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<CommandUse>,
     /// `done`, `failed`, `denied`, `stopped`, `trapped` or `host-error`.
     pub ending: &'static str,
     /// The denial, the bound, the failure's message; for `done` nothing.
@@ -111,6 +115,7 @@ impl Recorder {
             record.component = Some(ran.tool.digest().to_owned());
             record.approved_by = ran.approved_by;
             record.files = ran.files;
+            record.commands = ran.commands;
             log = ran.log;
         }
         self.written = true;
@@ -161,6 +166,7 @@ impl Recorder {
             gates: terse(self.trail.take()),
             approved_by: None,
             files: Vec::new(),
+            commands: Vec::new(),
             ending: ending.word(),
             detail: detail.map(bounded),
             output_sha256: sha256(ending.text().as_bytes()),

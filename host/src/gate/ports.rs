@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::g07_approval::Cleared;
 use super::g11_journal::Record;
 use crate::model::{
-    CallId, Ending, FileUse, HookEventName, HostFailure, Stop, Subject, ToolFailure, ToolName,
-    ToolOutput, Trap, Usage,
+    CallId, CommandUse, Ending, FileUse, HookEventName, HostFailure, Stop, Subject, ToolFailure,
+    ToolName, ToolOutput, Trap, Usage,
 };
 
 /// What an adapter reports when it could not do its part.
@@ -31,6 +31,8 @@ pub struct ProviderReport {
     pub usage: Usage,
     /// Files that were opened or written, at most 1,000.
     pub files: Vec<FileUse>,
+    /// Commands that were run or refused, at most 1,000.
+    pub commands: Vec<CommandUse>,
     /// Lines that the tool logged.
     pub log: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::built_in::{self, BuiltIn};
 use super::hooks::Hooks;
-use super::{Host, approvers, settings};
+use super::{Host, approvers, settings, shell};
 use crate::approval::FileSight;
 use crate::config::{
     Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
@@ -19,9 +19,11 @@ use crate::gate::{
 use crate::journal::JsonLines;
 use crate::model::{Declaration, SideEffect};
 use crate::policy::{Access, Policy, PolicySettings, Roots};
-use crate::provider::ComponentProvider;
+use crate::provider::{ComponentProvider, NativeShell};
 use crate::runtime::files::{ReadLedger, RootDirs};
-use crate::runtime::{ComponentError, LoadedComponent, ProgressSink, Source, ToolEngine};
+use crate::runtime::{
+    ComponentError, LoadedComponent, ProgressSink, ShellPort, Source, ToolEngine,
+};
 use crate::spill::FileSpill;
 
 /// Instances that may live at once, unless said otherwise.
@@ -184,13 +186,15 @@ impl HostBuilder {
             Some(engine) => engine,
             None => ToolEngine::new(DEFAULT_SLOTS)?,
         };
-        let registry = self.registry(&engine, &roots).await?;
+        let shell = shell::native(&self.config, &state, &spill_folder, &protected)?;
+        let registry = self.registry(&engine, &roots, shell.clone()).await?;
         let policy = self.policy(roots, protected, &registry)?;
         let mut hooks = Hooks::ready(&self.config.hooks, &engine).await?;
         hooks.pre.append(&mut self.pre_hooks);
         hooks.post.append(&mut self.post_hooks);
         hooks.event.append(&mut self.event_hooks);
         Ok(Host {
+            shell,
             chain: Arc::new(Chain::new(ChainParts {
                 registry,
                 policy,
@@ -323,13 +327,15 @@ impl HostBuilder {
         &mut self,
         engine: &ToolEngine,
         roots: &Roots,
+        shell: Option<Arc<NativeShell>>,
     ) -> Result<Registry, HostError> {
         let dirs = RootDirs::open(roots.all(Access::Read).map(Path::to_owned))
             .map_err(|(path, error)| HostError::Directory { path, error })?;
         let ledger = Arc::new(ReadLedger::new());
         let strangers = self.strangers()?;
         // All at once: loading is work, and there may be several cores.
-        let built_in = self.wanted_built_ins()?.into_iter().map(|tool| {
+        let wanted = self.wanted_built_ins(shell.is_some())?;
+        let built_in = wanted.into_iter().map(|tool| {
             let source = Source::BuiltIn {
                 compiled: tool.compiled,
                 digest: tool.digest,
@@ -352,27 +358,35 @@ impl HostBuilder {
         let mut registry = Registry::default();
         for ((component, mut declaration), built_in) in loaded {
             let name = declaration.name.to_string();
+            if shell.is_none() && component.needs_shell(&declaration) {
+                let path = PathBuf::from(&name);
+                let error = ComponentError::NeedsShell;
+                return Err(HostError::Component { path, error });
+            }
             settings::assign_subject(&self.config, &mut declaration)?;
             registry.register(Registration {
                 digest: component.digest().to_owned(),
                 computes_subjects: component.computes_subjects(),
                 built_in,
                 trust: settings::trust(&self.config, &name, built_in),
-                limits: settings::limits(&self.config, &name)?,
+                limits: settings::limits(&self.config, &declaration)?,
                 schema_mode: settings::schema_mode(&self.config, &name),
-                provider: Arc::new(ComponentProvider::new(
-                    component,
-                    dirs.clone(),
-                    Arc::clone(&ledger),
-                    self.progress.0.clone(),
-                )),
+                provider: Arc::new(
+                    ComponentProvider::new(
+                        component,
+                        dirs.clone(),
+                        Arc::clone(&ledger),
+                        self.progress.0.clone(),
+                    )
+                    .with_shell(shell.clone().map(|shell| shell as Arc<dyn ShellPort>)),
+                ),
                 declaration,
             })?;
         }
         Ok(registry)
     }
 
-    fn wanted_built_ins(&self) -> Result<Vec<&'static BuiltIn>, HostError> {
+    fn wanted_built_ins(&self, shell: bool) -> Result<Vec<&'static BuiltIn>, HostError> {
         let all = built_in::all();
         let names = || all.iter().map(|tool| tool.name);
         if let Some(unknown) = self
@@ -386,7 +400,9 @@ impl HostBuilder {
         }
         let left_out = &self.config.without;
         let without = |tool: &&BuiltIn| !left_out.iter().any(|name| name.value == tool.name);
-        Ok(all.iter().filter(without).collect())
+        // Better no tool than one whose commands vanish.
+        let usable = |tool: &&BuiltIn| shell || !tool.needs_shell;
+        Ok(all.iter().filter(without).filter(usable).collect())
     }
 
     fn policy(
@@ -403,7 +419,9 @@ impl HostBuilder {
             protected,
         };
         let facts: Vec<_> = registry.tools().map(|tool| tool.facts().clone()).collect();
-        Policy::build(&self.config.rules, settings, &facts).map_err(HostError::Policy)
+        let policy = Policy::build(&self.config.rules, settings, &facts);
+        let grants = Arc::new(shell::grants(&self.config)?);
+        Ok(policy.map_err(HostError::Policy)?.with_shell_grants(grants))
     }
 }
 

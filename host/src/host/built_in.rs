@@ -5,6 +5,8 @@
 pub(super) struct BuiltIn {
     /// The name it declares.
     pub(super) name: &'static str,
+    /// It is of no use without a shell.
+    pub(super) needs_shell: bool,
     /// SHA-256 of the component, in hexadecimal.
     pub(super) digest: &'static str,
     /// Machine code.

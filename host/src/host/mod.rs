@@ -5,6 +5,7 @@ mod builder;
 mod built_in;
 mod hooks;
 mod settings;
+mod shell;
 
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use crate::error::HostError;
 use crate::gate::{Chain, Explanation, RegisteredTool, SessionEvent};
 use crate::model::{Denial, Outcome, RawCall};
 use crate::policy::{ExemptLine, Policy, Rule};
+use crate::provider::NativeShell;
+use crate::shell::Probe;
 
 /// A running host: tools behind the gate chain.
 ///
@@ -30,6 +33,7 @@ use crate::policy::{ExemptLine, Policy, Rule};
 #[derive(Clone, Debug)]
 pub struct Host {
     chain: Arc<Chain>,
+    shell: Option<Arc<NativeShell>>,
 }
 
 impl Host {
@@ -78,6 +82,14 @@ impl Host {
     /// What is wrong with the rules: the old ones stay in force.
     pub fn set_rules(&self, rules: &[Rule]) -> Result<(), HostError> {
         self.chain.set_rules(rules).map_err(HostError::Policy)
+    }
+
+    /// What this machine gives commands, found out by running one; none where the host has no shell.
+    pub async fn probe_shell(&self) -> Option<Probe> {
+        match &self.shell {
+            Some(native) => Some(native.shell().probe().await),
+            None => None,
+        }
     }
 
     /// Tells the hooks of something that happened in the agent's session.

@@ -6,8 +6,9 @@ use crate::model::{
 };
 use crate::policy::SchemaMode;
 
-/// The bounds of a tool's calls.
-pub(super) fn limits(config: &Config, tool: &str) -> Result<Limits, ConfigError> {
+/// The bounds of a tool's calls. A tool that runs commands has as long as the longest of them, unless somebody said
+/// otherwise.
+pub(super) fn limits(config: &Config, declaration: &Declaration) -> Result<Limits, ConfigError> {
     fn bound<T>(
         setting: Option<Sourced<u64>>,
         make: impl FnOnce(u64) -> Result<T, LimitError>,
@@ -18,8 +19,11 @@ pub(super) fn limits(config: &Config, tool: &str) -> Result<Limits, ConfigError>
         }
         Ok(())
     }
-    let setting = config.limits(tool);
+    let setting = config.limits(declaration.name.as_str());
     let mut limits = Limits::default();
+    if declaration.shell().is_some() {
+        limits.timeout = Timeout::LONGEST;
+    }
     bound(
         setting.timeout_ms,
         Timeout::from_millis,
@@ -107,6 +111,9 @@ fn named(config: &Config) -> Vec<(&'static str, &str, &Source)> {
     }
     for tool in &config.trusted {
         named.push(("'trusted' of [components]", &tool.value, &tool.source));
+    }
+    for (tool, grant) in &config.shell.granted {
+        named.push(("table [shell.grants]", tool.as_str(), &grant.source));
     }
     for hook in &config.hooks {
         let tools = hook.tools.iter();
@@ -248,7 +255,7 @@ mod tests {
         let mut config = Config::default();
         config.limits.fuel = Some(3.into());
         assert_eq!(
-            limits(&config, "Read").unwrap_err().to_string(),
+            limits(&config, &declaration(None)).unwrap_err().to_string(),
             "library: in [limits], the fuel is 3, but must be from 1000000 to 1000000000000000"
         );
     }

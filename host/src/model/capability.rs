@@ -16,6 +16,26 @@ pub enum FileScope {
     Workspace,
 }
 
+/// What of the shell a tool asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShellTarget {
+    /// Running commands, also as tasks.
+    Run,
+    /// Tasks that somebody else started: listing and reading them, and for a mutating tool stopping them.
+    Tasks,
+}
+
+impl ShellTarget {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Tasks => "tasks",
+        }
+    }
+}
+
 /// One kind of reach.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -31,7 +51,7 @@ pub enum CapabilityKind {
     /// Whether a named secret exists; its value is injected by the host.
     Secret(String),
     /// Commands.
-    Shell,
+    Shell(ShellTarget),
     /// The tool's own key-value store.
     Store,
     /// The wall clock as it is.
@@ -47,7 +67,7 @@ impl CapabilityKind {
             Self::Net(_)
             | Self::Env(_)
             | Self::Secret(_)
-            | Self::Shell
+            | Self::Shell(_)
             | Self::Store
             | Self::ClockReal => None,
         }
@@ -111,7 +131,7 @@ impl Capability {
             "net" => CapabilityKind::Net(named("net", target)?),
             "env" => CapabilityKind::Env(named("env", target)?),
             "secret" => CapabilityKind::Secret(named("secret", target)?),
-            "shell" => CapabilityKind::Shell,
+            "shell" => CapabilityKind::Shell(shell_target(target)?),
             "store" => CapabilityKind::Store,
             "clock-real" => CapabilityKind::ClockReal,
             other => {
@@ -140,6 +160,18 @@ fn file_scope(kind: &'static str, target: &str) -> Result<FileScope, CapabilityE
     }
 }
 
+fn shell_target(target: &str) -> Result<ShellTarget, CapabilityError> {
+    match target {
+        "run" => Ok(ShellTarget::Run),
+        "tasks" => Ok(ShellTarget::Tasks),
+        _ => Err(CapabilityError::BadTarget {
+            kind: "shell",
+            target: target.chars().take(128).collect(),
+            hint: "it is 'run' or 'tasks'",
+        }),
+    }
+}
+
 fn named(kind: &'static str, target: &str) -> Result<String, CapabilityError> {
     if target.is_empty() || target == "*" {
         return Err(CapabilityError::BadTarget {
@@ -163,7 +195,7 @@ impl fmt::Display for CapabilityKind {
             Self::Net(pattern) => write!(f, "net:{pattern}"),
             Self::Env(name) => write!(f, "env:{name}"),
             Self::Secret(name) => write!(f, "secret:{name}"),
-            Self::Shell => f.write_str("shell"),
+            Self::Shell(target) => write!(f, "shell:{}", target.as_str()),
             Self::Store => f.write_str("store"),
             Self::ClockReal => f.write_str("clock-real"),
         }

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::visible::hides;
 use super::{
-    Capability, CapabilityError, CapabilityKind, Claim, Evidence, NameError, SubjectField, ToolName,
+    Capability, CapabilityError, CapabilityKind, Claim, Evidence, NameError, ShellTarget,
+    SubjectField, ToolName,
 };
 
 /// The longest description, characters. Longer ones crowd a model's context without helping it.
@@ -130,6 +131,18 @@ impl Declaration {
         })
     }
 
+    /// What of the shell is asked for; running is the greater.
+    pub fn shell(&self) -> Option<ShellTarget> {
+        let asked = self.capabilities.iter().filter_map(|asked| {
+            if let CapabilityKind::Shell(target) = &asked.kind {
+                Some(*target)
+            } else {
+                None
+            }
+        });
+        asked.max_by_key(|target| *target == ShellTarget::Run)
+    }
+
     /// What the sandbox could be asked to give, read off the capabilities.
     pub fn evidence(&self) -> Evidence {
         let mut evidence = Evidence::default();
@@ -137,9 +150,10 @@ impl Declaration {
             match asked.kind {
                 CapabilityKind::FsWrite(_) => evidence.writes_files = true,
                 CapabilityKind::Net(_) => evidence.network = true,
-                CapabilityKind::Shell => evidence.shell = true,
+                CapabilityKind::Shell(ShellTarget::Run) => evidence.shell = true,
                 CapabilityKind::Store => evidence.store = true,
                 CapabilityKind::FsRead(_)
+                | CapabilityKind::Shell(ShellTarget::Tasks)
                 | CapabilityKind::Env(_)
                 | CapabilityKind::Secret(_)
                 | CapabilityKind::ClockReal => {}

@@ -44,6 +44,9 @@ fn within(what: &'static str, given: u64, low: u64, high: u64) -> Result<u64, Li
 }
 
 impl Timeout {
+    /// The longest.
+    pub const LONGEST: Self = Self(Duration::from_secs(600));
+
     /// From milliseconds.
     ///
     /// # Errors

@@ -23,7 +23,7 @@ mod visible;
 
 pub use annotations::{AnnotationTrust, AnnotationTrustError, Annotations};
 pub use call::{CallId, CallOrigin, RawCall};
-pub use capability::{Capability, CapabilityError, CapabilityKind, FileScope};
+pub use capability::{Capability, CapabilityError, CapabilityKind, FileScope, ShellTarget};
 pub use claim::{Claim, Evidence};
 pub use declaration::{Declaration, DeclarationError, DeclarationParts};
 pub use denial::{Denial, DenialReason, Gate, RuleSource};
@@ -34,7 +34,8 @@ pub use mixed_script::mixes_scripts;
 pub use name::{NameError, ToolName};
 pub use nearest::{nearest, suggestion};
 pub use outcome::{
-    Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput, Trap, Usage,
+    CommandUse, Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput,
+    Trap, Usage,
 };
 pub use subject::{Subject, SubjectField, SubjectKind};
 pub use traits::{Concurrency, SideEffect, Traits};

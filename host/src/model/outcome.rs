@@ -225,6 +225,23 @@ pub struct FileUse {
     pub resolved: PathBuf,
 }
 
+/// One command that a call ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommandUse {
+    /// The beginning of its line, at most 2 KiB. The journal scrubs it.
+    pub line: String,
+    /// SHA-256 of the line.
+    pub line_sha256: String,
+    /// `exit 1`, `signal KILL`, `timed out`, `cancelled`, `output limit`; `task ID` for one that nobody waits for; `refused` or
+    /// `not started`, for which the reason stands in the tool's failure.
+    pub outcome: String,
+    /// What held its processes together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub containment: Option<String>,
+    /// How long it took, milliseconds.
+    pub ms: u64,
+}
+
 /// The one paired result of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {

@@ -7,11 +7,15 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::index::{self, ByTool, ToolRules};
+use super::shell_grant::{Ground, Request};
 use super::subjects::ReadSubject;
-use super::{Access, Basis, Decision, FileGuard, Mode, Refusal, Roots, Rule, Verdict};
+use super::{
+    Access, Basis, Decision, FileGuard, Mode, Refusal, Roots, Rule, ShellGrant, ShellGrants,
+    Verdict,
+};
 use crate::model::{
-    DenialReason, FileScope, Ground, RuleSource, SideEffect, Subject, SubjectKind, ToolName,
-    Traits, hex,
+    DenialReason, FileScope, Ground as TraitGround, RuleSource, ShellTarget, SideEffect, Subject,
+    SubjectKind, ToolName, Traits, hex,
 };
 
 /// The most characters of a path that a denial quotes.
@@ -93,6 +97,7 @@ pub struct Policy {
     pub(super) guard: Arc<FileGuard>,
     version: String,
     settings: PolicySettings,
+    shell: Arc<ShellGrants>,
 }
 
 impl Policy {
@@ -113,6 +118,7 @@ impl Policy {
             guard: Arc::new(guard),
             version,
             settings,
+            shell: Arc::default(),
         })
     }
 
@@ -125,7 +131,19 @@ impl Policy {
         rules: &[Rule],
         tools: &[ToolFacts],
     ) -> Result<Self, Vec<PolicyError>> {
-        Self::build(rules, self.settings.clone(), tools)
+        let policy = Self::build(rules, self.settings.clone(), tools)?;
+        Ok(policy.with_shell_grants(Arc::clone(&self.shell)))
+    }
+
+    /// The same with commands that tools may run without naming them in their calls.
+    #[must_use]
+    pub fn with_shell_grants(mut self, grants: Arc<ShellGrants>) -> Self {
+        if !grants.is_empty() {
+            let both = format!("{}{grants:?}", self.version);
+            self.version = hex(&Sha256::digest(both.as_bytes()));
+        }
+        self.shell = grants;
+        self
     }
 
     /// The mode.
@@ -191,6 +209,32 @@ impl Policy {
             ),
             None => self.unless_denied(tool, rules, subjects, asked, allowed),
         }
+    }
+
+    /// What of the shell a call that may run gets: its own command lines, or what the operator's patterns for the tool
+    /// allow. `target`: what the tool asks for.
+    pub fn shell_grant(
+        &self,
+        tool: &ToolFacts,
+        target: Option<ShellTarget>,
+        subjects: &[Subject],
+    ) -> Option<ShellGrant> {
+        let target = target?;
+        let denying = self.rules.values().map(Arc::clone).collect();
+        ShellGrant::new(
+            Request {
+                tool,
+                target,
+                subjects,
+            },
+            Ground {
+                denying,
+                granted: Arc::clone(&self.shell),
+                roots: Arc::clone(&self.roots),
+                guard: Arc::clone(&self.guard),
+                writes: self.ceiling().permits(SideEffect::Mutating),
+            },
+        )
     }
 
     fn above_ceiling(&self, tool: &ToolFacts) -> Option<DenialReason> {
@@ -296,7 +340,7 @@ impl Policy {
         let mut writable = self.roots.all(Access::Write);
         *level == SideEffect::Mutating
             && !destructive
-            && grounds.destructive == Ground::Verified
+            && grounds.destructive == TraitGround::Verified
             && (!writes || writable.all(|root| root.starts_with(self.roots.workspace())))
     }
 

@@ -137,6 +137,10 @@ struct DenySet {
     index: PatternIndex,
     rules: Vec<RuleSource>,
     literals: Vec<(PathBuf, RuleSource)>,
+    /// Directories of which all is denied that is below.
+    below: Vec<PathBuf>,
+    /// There are patterns of other shapes.
+    globs: bool,
 }
 
 impl FileGuard {
@@ -192,6 +196,22 @@ impl FileGuard {
         }
     }
 
+    /// Directories of which a deny rule covers all that is below.
+    pub fn denied_directories(&self, access: Access) -> &[PathBuf] {
+        match access {
+            Access::Read => &self.read.below,
+            Access::Write => &self.write.below,
+        }
+    }
+
+    /// Whether there are deny rules whose files can only be found by looking at every name.
+    pub fn denies_by_wildcard(&self, access: Access) -> bool {
+        match access {
+            Access::Read => self.read.globs,
+            Access::Write => self.write.globs,
+        }
+    }
+
     /// The pattern by which programs may run this file on their own, if they may.
     pub fn runs_code(&self, path: &Path) -> Option<&'static str> {
         let matching = self.runs_code.matching(path);
@@ -219,6 +239,13 @@ impl DenySet {
             index: PatternIndex::new(patterns.iter().map(|(pattern, _)| pattern), true)?,
             rules: patterns.iter().map(|(_, source)| source.clone()).collect(),
             literals: patterns.iter().filter_map(literal).collect(),
+            below: patterns
+                .iter()
+                .filter_map(|(pattern, _)| pattern.below().map(Path::to_owned))
+                .collect(),
+            globs: patterns
+                .iter()
+                .any(|(pattern, _)| pattern.literal().or(pattern.below()).is_none()),
         })
     }
 

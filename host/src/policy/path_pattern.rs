@@ -15,6 +15,7 @@ use super::paths::fold;
 pub struct PathPattern {
     glob: Glob,
     literal: Option<PathBuf>,
+    below: Option<PathBuf>,
 }
 
 /// Why a pattern cannot be used.
@@ -72,6 +73,9 @@ impl PathPattern {
         let base = PathBuf::from(globset::escape(&base.to_string_lossy()));
         let absolute = fold(&base, Path::new(rest)).to_string_lossy().into_owned();
         let literal = is_literal(&absolute).then(|| PathBuf::from(&absolute));
+        let below = absolute.strip_suffix("/**");
+        let below = below.filter(|path| is_literal(path) && !path.is_empty());
+        let below = below.map(PathBuf::from);
         let text = if ignore_case {
             absolute.to_lowercase()
         } else {
@@ -81,7 +85,11 @@ impl PathPattern {
             pattern: pattern.to_owned(),
             what: error.kind().to_string(),
         })?;
-        Ok(Self { glob, literal })
+        Ok(Self {
+            glob,
+            literal,
+            below,
+        })
     }
 
     /// The pattern's glob, on lower-case paths where letter case is ignored.
@@ -92,6 +100,11 @@ impl PathPattern {
     /// The absolute pattern, in lower case where letter case is ignored.
     pub fn text(&self) -> &str {
         self.glob.glob()
+    }
+
+    /// The directory, if the pattern is all that is below one.
+    pub fn below(&self) -> Option<&Path> {
+        self.below.as_deref()
     }
 
     /// The path, if the pattern is one path and nothing else.

@@ -7,8 +7,8 @@ use super::pattern::Pattern;
 use super::pattern_index::PatternIndex;
 use super::subjects::ReadSubject;
 use super::{
-    CommandIndex, CommandPattern, Decision, PathPattern, PatternError, UrlIndex, UrlPattern,
-    UrlReadings,
+    CommandIndex, CommandLine, CommandPattern, Decision, PathPattern, PatternError, UrlIndex,
+    UrlPattern, UrlReadings,
 };
 use crate::model::{RuleSource, SubjectKind};
 
@@ -119,6 +119,15 @@ impl RuleSet {
             let what = subject.undecidable()?;
             Some((self.of_kind(subject.kind()).first()?, what))
         })
+    }
+
+    /// Rules whose pattern matches this command line in any reading; rules without a pattern are left out.
+    pub(super) fn touching(&self, line: &CommandLine) -> Vec<RuleSource> {
+        let bare_covers = self.effect == Decision::Deny;
+        picked(
+            &self.command_rules,
+            self.commands.touching(line, bare_covers),
+        )
     }
 
     fn of_kind(&self, kind: SubjectKind) -> &[RuleSource] {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::gate::{Cleared, Provider, ProviderEnd, ProviderReport};
 use crate::model::{HostFailure, Subject};
 use crate::runtime::files::{ReadLedger, RootDirs};
-use crate::runtime::{CallSetup, GuestEnd, GuestReport, LoadedComponent, ProgressSink};
+use crate::runtime::{CallSetup, GuestEnd, GuestReport, LoadedComponent, ProgressSink, ShellPort};
 
 /// Runs calls of one component.
 pub struct ComponentProvider {
@@ -16,6 +16,7 @@ pub struct ComponentProvider {
     roots: RootDirs,
     ledger: Arc<ReadLedger>,
     progress: Option<ProgressSink>,
+    shell: Option<Arc<dyn ShellPort>>,
 }
 
 impl ComponentProvider {
@@ -31,7 +32,15 @@ impl ComponentProvider {
             roots,
             ledger,
             progress,
+            shell: None,
         }
+    }
+
+    /// The same with a shell, for what the calls' grants allow.
+    #[must_use]
+    pub fn with_shell(mut self, shell: Option<Arc<dyn ShellPort>>) -> Self {
+        self.shell = shell;
+        self
     }
 }
 
@@ -60,6 +69,7 @@ impl Provider for ComponentProvider {
             limits: *call.tool().limits(),
             files: call.files().cloned(),
             roots: self.roots.clone(),
+            shell: call.shell().cloned().zip(self.shell.clone()),
             ledger: Arc::clone(&self.ledger),
             progress: self.progress.clone(),
         };
@@ -67,6 +77,7 @@ impl Provider for ComponentProvider {
             end,
             usage,
             files,
+            commands,
             log,
         } = self.component.call(setup, &input).await;
         ProviderReport {
@@ -79,6 +90,7 @@ impl Provider for ComponentProvider {
             },
             usage,
             files,
+            commands,
             log,
         }
     }
@@ -89,6 +101,7 @@ fn host_error(message: String) -> ProviderReport {
         end: ProviderEnd::HostError(HostFailure { message }),
         usage: crate::model::Usage::default(),
         files: Vec::new(),
+        commands: Vec::new(),
         log: Vec::new(),
     }
 }

@@ -36,6 +36,23 @@ pub mod with_subjects {
     });
 }
 
+/// The shell, whose functions wait.
+pub mod shell {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        inline: "
+            package toolgate:host-doors;
+
+            world shell {
+                import toolgate:shell/shell@0.1.0;
+                import toolgate:shell/sessions@0.1.0;
+            }
+        ",
+        world: "toolgate:host-doors/shell",
+        imports: { default: async | trappable },
+    });
+}
+
 /// The world of hooks.
 pub mod hook {
     wasmtime::component::bindgen!({

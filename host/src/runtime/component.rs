@@ -27,10 +27,12 @@ const SUBJECTS: &str = "toolgate:tool/subjects@";
 /// The versions of our contract that this host has.
 const CONTRACT: &str = "0.1.";
 /// What this host offers of our own packages.
-const OFFERED: [&str; 4] = [
+const OFFERED: [&str; 6] = [
     "toolgate:tool/host@0.1.",
     "toolgate:tool/types@0.1.",
     "toolgate:files/files@0.1.",
+    "toolgate:shell/shell@0.1.",
+    "toolgate:shell/sessions@0.1.",
     "wasi:",
 ];
 
@@ -90,6 +92,12 @@ pub enum ComponentError {
     /// It imports the shell.
     #[error("the component needs the shell, and this host offers none")]
     NeedsShell,
+    /// It imports the shell and does not say so.
+    #[error(
+        "the component imports toolgate:shell and does not declare the capability 'shell', so that nobody could grant it: \
+         declare it with the target 'run' or 'tasks', or leave the import out"
+    )]
+    ShellUndeclared,
     /// It imports something that this host does not offer.
     #[error("the component imports {0}, which this host does not offer")]
     UnknownImport(String),
@@ -153,6 +161,21 @@ impl LoadedComponent {
         &self.imports
     }
 
+    /// Whether it is of no use without a shell: it imports one, or asks for one.
+    pub fn needs_shell(&self, declaration: &Declaration) -> bool {
+        let asks = declaration
+            .capabilities
+            .iter()
+            .any(|asked| matches!(asked.kind, CapabilityKind::Shell(_)) && !asked.optional);
+        asks || self.imports_shell()
+    }
+
+    fn imports_shell(&self) -> bool {
+        self.imports
+            .iter()
+            .any(|import| import.starts_with("toolgate:shell/"))
+    }
+
     /// What it says of itself: asked in an empty sandbox, and checked.
     ///
     /// # Errors
@@ -172,6 +195,9 @@ impl LoadedComponent {
             .find(|kind| !grantable(kind))
         {
             Some(kind) => Err(ComponentError::Ungrantable(kind.to_string())),
+            None if self.imports_shell() && declaration.shell().is_none() => {
+                Err(ComponentError::ShellUndeclared)
+            }
             None => Ok(declaration),
         }
     }
@@ -185,11 +211,14 @@ impl fmt::Debug for LoadedComponent {
     }
 }
 
-/// Files are granted by the verdict, the clock always; for the rest there is no way yet.
+/// Files and commands are granted by the verdict, the clock always; for the rest there is no way yet.
 fn grantable(kind: &CapabilityKind) -> bool {
     matches!(
         kind,
-        CapabilityKind::FsRead(_) | CapabilityKind::FsWrite(_) | CapabilityKind::ClockReal
+        CapabilityKind::FsRead(_)
+            | CapabilityKind::FsWrite(_)
+            | CapabilityKind::Shell(_)
+            | CapabilityKind::ClockReal
     )
 }
 
@@ -232,9 +261,6 @@ pub(super) fn imported(engine: &ToolEngine, component: &Component) -> Vec<String
 fn imports(engine: &ToolEngine, component: &Component) -> Result<Vec<String>, ComponentError> {
     let imports = imported(engine, component);
     for name in &imports {
-        if name.starts_with("toolgate:shell/") {
-            return Err(ComponentError::NeedsShell);
-        }
         if !OFFERED.iter().any(|offered| name.starts_with(offered)) {
             return Err(ComponentError::UnknownImport(name.clone()));
         }

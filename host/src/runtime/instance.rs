@@ -11,18 +11,24 @@ use super::bindings::exports::toolgate::tool::tool as exported;
 use super::bindings::toolgate::tool::types as wit;
 use super::component::{LoadedComponent, subject_kind};
 use super::files::{FileView, ReadLedger, RootDirs};
+use super::shell_door::ShellDoor;
+use super::shell_port::ShellPort;
 use super::state::{ProgressSink, State};
 use super::store::{Bounds, empty_sandbox, store};
 use super::trap::{DeadlineStruck, end_of};
 use crate::model::{
-    Content, FileUse, HostFailure, Limits, Stop, Subject, ToolFailure, ToolOutput, Trap, Usage,
+    CommandUse, Content, FileUse, HostFailure, Limits, Stop, Subject, ToolFailure, ToolOutput,
+    Trap, Usage,
 };
-use crate::policy::FileGrant;
+use crate::policy::{FileGrant, ShellGrant};
 
 /// The most bytes of a result.
 const MAX_RESULT: usize = 32 << 20;
 /// The most subjects that a tool may name.
 const MAX_SUBJECTS: usize = 1_000;
+/// What a call that may run commands has beyond its bound, so that the deadline of a command strikes first and what it
+/// printed is told.
+const AFTER_A_COMMAND: Duration = Duration::from_secs(15);
 /// Bounds for what runs before a decision: `describe` and `subjects`.
 const EMPTY_SANDBOX_TIME: Duration = Duration::from_secs(5);
 const EMPTY_SANDBOX_FUEL: u64 = 5_000_000_000;
@@ -35,6 +41,8 @@ pub struct CallSetup {
     pub files: Option<FileGrant>,
     /// The opened roots.
     pub roots: RootDirs,
+    /// Its commands, and what runs them.
+    pub shell: Option<(ShellGrant, Arc<dyn ShellPort>)>,
     /// What the session has read.
     pub ledger: Arc<ReadLedger>,
     /// Where progress goes.
@@ -74,6 +82,8 @@ pub struct GuestReport {
     pub usage: Usage,
     /// Files that were touched.
     pub files: Vec<FileUse>,
+    /// Commands that were run or refused.
+    pub commands: Vec<CommandUse>,
     /// What was logged.
     pub log: Vec<String>,
 }
@@ -82,26 +92,21 @@ impl LoadedComponent {
     /// Runs one call in a fresh instance. Dropping the future ends the guest wherever it is.
     pub async fn call(&self, setup: CallSetup, input: &str) -> GuestReport {
         let limits = setup.limits;
-        let deadline = Instant::now() + limits.timeout.duration();
+        let mut time = limits.timeout.duration();
+        if setup.shell.as_ref().is_some_and(|(grant, _)| grant.runs()) {
+            time += AFTER_A_COMMAND;
+        }
+        let deadline = Instant::now() + time;
         let files = FileView::new(setup.files, setup.roots, setup.ledger, deadline);
-        let mut store = store(
-            &self.engine,
-            State::new(files, limits.memory.bytes(), deadline, setup.progress),
-            limits.fuel.units(),
-        );
+        let mut state = State::new(files, limits.memory.bytes(), deadline, setup.progress);
+        state.shell = setup.shell.map(|(grant, port)| ShellDoor::new(grant, port));
+        let mut store = store(&self.engine, state, limits.fuel.units());
         // Boxed: the instance's future is large, and would be copied on its way down.
         let run = Box::pin(self.run(&mut store, input));
-        let ran = timeout(limits.timeout.duration(), run).await;
+        let ran = timeout(time, run).await;
         let end = match ran {
-            Err(_) => GuestEnd::Stopped(Stop::WallClock {
-                limit: limits.timeout.duration(),
-            }),
-            Ok(Err(error)) => end_of(
-                &error,
-                store.data(),
-                limits.timeout.duration(),
-                limits.fuel.units(),
-            ),
+            Err(_) => GuestEnd::Stopped(Stop::WallClock { limit: time }),
+            Ok(Err(error)) => end_of(&error, store.data(), time, limits.fuel.units()),
             Ok(Ok(answer)) => answered(answer),
         };
         let left = store.get_fuel().unwrap_or(0);
@@ -114,6 +119,11 @@ impl LoadedComponent {
                 wall: Duration::ZERO,
             },
             files: state.files.take_uses(),
+            commands: state
+                .shell
+                .as_mut()
+                .map(ShellDoor::take_uses)
+                .unwrap_or_default(),
             log: state.log.take(),
         }
     }

@@ -1,7 +1,7 @@
 //! The Wasm runtime: components in, results out.
 //!
 //! Owns wasmtime: engine, linker, stores, bounds, the guarded files behind both doors (`wasi:filesystem` and
-//! `toolgate:files`). A fresh store and instance for every call, dropped at its end. Never contains a gate, a rule, or
+//! `toolgate:files`), and the door to the shell. A fresh store and instance for every call, dropped at its end. Never contains a gate, a rule, or
 //! anything that decides who may call what: it keeps to the grant it is handed.
 
 mod bindings;
@@ -16,6 +16,9 @@ mod host_door;
 mod instance;
 mod limiter;
 mod linker;
+mod shell_door;
+mod shell_port;
+mod shell_sessions;
 mod state;
 mod store;
 mod trap;
@@ -26,4 +29,8 @@ pub use component::{ComponentError, LoadedComponent, Source, read_component};
 pub use engine::{EngineError, ToolEngine};
 pub use hook::{HookBounds, HookComponent, HookFault, HookRun, event};
 pub use instance::{CallSetup, GuestEnd, GuestReport};
+pub use shell_port::{
+    CommandEnding, CommandOrder, FinishedCommand, ShellFailure, ShellPort, TaskPage, TaskState,
+};
+pub use shell_sessions::{SessionPage, SessionPort, SessionState, TerminalOrder, TypedKeys};
 pub use state::ProgressSink;

@@ -13,6 +13,7 @@ use wasmtime_wasi_http::{
 use super::files::FileView;
 use super::guest_log::GuestLog;
 use super::limiter::Limiter;
+use super::shell_door::ShellDoor;
 use super::wasi_door::Listings;
 
 /// The most handles of one call.
@@ -30,6 +31,7 @@ pub(super) struct State {
     pub(super) limiter: Limiter,
     pub(super) log: GuestLog,
     pub(super) files: FileView,
+    pub(super) shell: Option<ShellDoor>,
     listings: Listings,
     pub(super) deadline: Instant,
     pub(super) progress: Option<ProgressSink>,
@@ -66,6 +68,7 @@ impl State {
             limiter: Limiter::new(memory),
             log,
             files,
+            shell: None,
             listings: Listings::new(),
             deadline,
             progress,

@@ -125,7 +125,8 @@ fn hint(step: Step, errno: Errno, detail: &str, machine: &Machine) -> String {
         | Step::Seccomp
         | Step::Descriptors
         | Step::Cgroup
-        | Step::Containment => {
+        | Step::Containment
+        | Step::Terminal => {
             let place = if detail.is_empty() {
                 String::new()
             } else {

@@ -60,6 +60,8 @@ pub(super) struct Facts {
     pub(super) containment: Containment,
     pub(super) sandbox: InForce,
     pub(super) timeout: Duration,
+    /// How long a terminal may go without use.
+    pub(super) idle: Option<Duration>,
     pub(super) kind: Kind,
     pub(super) separate: bool,
     pub(super) cwd: PathBuf,
@@ -159,6 +161,9 @@ impl Drive {
                 () = tokio::time::sleep_until(deadline) => {
                     let after = self.facts.timeout;
                     return Reason::host(CommandEnd::TimedOut { after });
+                }
+                after = unused(&self.shared, self.facts.idle) => {
+                    return Reason::host(CommandEnd::Idle { after });
                 }
                 Some(piece) = self.streams.next() => {
                     if self.take(piece) > LONGEST_OUTPUT {
@@ -344,6 +349,20 @@ impl Drive {
                 names.join(", ")
             )
         })
+    }
+}
+
+/// Waits until nobody has used it for so long. Gives how long that is.
+async fn unused(shared: &Shared, idle: Option<Duration>) -> Duration {
+    let Some(idle) = idle else {
+        return std::future::pending().await;
+    };
+    loop {
+        let due = shared.used() + idle;
+        if Instant::now() >= due {
+            return idle;
+        }
+        tokio::time::sleep_until(due).await;
     }
 }
 

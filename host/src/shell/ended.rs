@@ -29,6 +29,11 @@ pub enum CommandEnd {
     },
     /// Whoever started it gave up.
     Cancelled,
+    /// Nobody used the terminal for too long.
+    Idle {
+        /// The limit.
+        after: Duration,
+    },
     /// It printed more than 1 GiB.
     OutputLimit {
         /// The limit, bytes.
@@ -139,7 +144,7 @@ impl InForce {
 /// One stream, whole or cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Captured {
-    /// As a model reads it: no control sequences, at most 30,000 characters of head and tail with a line between them.
+    /// As a model reads it: no control sequences, at most 29,000 characters of head and tail with a line between them.
     pub text: String,
     /// How long it was, bytes.
     pub bytes: u64,
@@ -206,6 +211,10 @@ impl Ended {
                 Some(format!("[timed out after {}ms]", after.as_millis()))
             }
             CommandEnd::Cancelled => Some("[cancelled]".to_owned()),
+            CommandEnd::Idle { after } => Some(format!(
+                "[closed after {}ms without use]",
+                after.as_millis()
+            )),
             CommandEnd::OutputLimit { limit } => {
                 Some(format!("[stopped after {limit} bytes of output]"))
             }

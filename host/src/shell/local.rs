@@ -12,6 +12,7 @@ use super::command::{Command, CouldNotStart, Sandbox};
 use super::ended::{Containment, InForce};
 use super::launcher::Launcher;
 use super::plan::{self, Planned};
+use super::pty::{Session, Terminal};
 use super::running::Running;
 use super::settings::{Settings, SettingsError};
 use super::start::{self, LONGEST_START};
@@ -172,13 +173,14 @@ impl LocalShell {
         };
         start::start(&self.launcher, command, planned, group, writable).await
     }
-}
 
-#[async_trait]
-impl Shell for LocalShell {
-    async fn start(&self, command: Command, sandbox: &Sandbox) -> Result<Running, CouldNotStart> {
-        // What is no command is refused before the machine is looked at.
-        let planned = plan::of(&command, sandbox, &self.settings, Hold::PidNamespace)?;
+    /// Starts in what works here.
+    async fn start_planned(
+        &self,
+        command: Command,
+        planned: Planned,
+        sandbox: &Sandbox,
+    ) -> Result<Running, CouldNotStart> {
         let way = self.way().await?;
         let started = self
             .start_in(command, planned, way, sandbox.writable.clone())
@@ -190,6 +192,22 @@ impl Shell for LocalShell {
             *self.way.lock().await = None;
         }
         started
+    }
+}
+
+#[async_trait]
+impl Shell for LocalShell {
+    async fn start(&self, command: Command, sandbox: &Sandbox) -> Result<Running, CouldNotStart> {
+        // What is no command is refused before the machine is looked at.
+        let planned = plan::of(&command, sandbox, &self.settings, Hold::PidNamespace)?;
+        self.start_planned(command, planned, sandbox).await
+    }
+
+    async fn open(&self, session: Session, sandbox: &Sandbox) -> Result<Terminal, CouldNotStart> {
+        let (command, planned) =
+            plan::of_session(session, sandbox, &self.settings, Hold::PidNamespace)?;
+        let line = command.line.clone();
+        Terminal::new(self.start_planned(command, planned, sandbox).await?, line)
     }
 
     async fn probe(&self) -> Probe {

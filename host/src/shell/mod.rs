@@ -15,8 +15,10 @@
 //! | `launcher` | the embedded program that sets everything up |
 //! | `control`, `wire` | the talk with it |
 //! | `drive`, `streams`, `running` | a command while it runs |
+//! | `pty`, `sessions` | a command on a terminal, and the terminals of a host |
 //! | `capture`, `text` | its output, bounded, and as a model reads it |
 //! | `ended` | how it ended |
+//! | `tasks` | [`Tasks`]: commands that nobody waits for |
 //! | `cgroup` | a control group of a command |
 //! | `cause` | why a sandbox cannot be had, and what to do |
 
@@ -31,10 +33,13 @@ mod environment;
 mod launcher;
 mod local;
 mod plan;
+mod pty;
 mod running;
+mod sessions;
 mod settings;
 mod start;
 mod streams;
+mod tasks;
 mod text;
 #[cfg_attr(
     not(test),
@@ -50,8 +55,11 @@ pub use capture::{Piece, Spill, SpillFile, Stream};
 pub use command::{Command, CouldNotStart, Kind, Network, Sandbox};
 pub use ended::{Captured, CommandEnd, Containment, Ended, InForce, Landlock, Stuck};
 pub use local::{LocalShell, Probe};
+pub use pty::{LONGEST_LINE, LONGEST_WAIT, Reading, Session, Terminal, TerminalError, Written};
 pub use running::{Killer, Output, Running};
+pub use sessions::{Listed, NoSession, Sessions};
 pub use settings::{RunAs, Settings, SettingsError};
+pub use tasks::{NoTask, Page, StartFailure, Task, Tasks};
 pub use wire::{Enforced, Layers, Step};
 
 use async_trait::async_trait;
@@ -65,6 +73,18 @@ pub trait Shell: Send + Sync + std::fmt::Debug {
     /// Nothing was executed: the command is no command, the shell or the working directory is missing, or the sandbox
     /// cannot be had here.
     async fn start(&self, command: Command, sandbox: &Sandbox) -> Result<Running, CouldNotStart>;
+
+    /// Starts a command on a terminal of its own. It runs until it ends, a deadline passes, nobody uses it for too long, or the
+    /// [`Terminal`] is closed or dropped.
+    ///
+    /// # Errors
+    /// Nothing was executed: as for [`Shell::start`], or this shell has no terminals.
+    async fn open(&self, _session: Session, _sandbox: &Sandbox) -> Result<Terminal, CouldNotStart> {
+        Err(CouldNotStart::new(
+            Step::Terminal,
+            "this shell has no terminals: run the command without one",
+        ))
+    }
 
     /// What this machine gives, found out by doing it. Cached by the implementation.
     async fn probe(&self) -> Probe;

@@ -2,9 +2,11 @@
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::command::{Command, CouldNotStart, Network, Sandbox};
+use super::command::{Command, CouldNotStart, Kind, Network, Sandbox};
 use super::environment;
+use super::pty::Session;
 use super::settings::Settings;
 use super::wire::{Hold, Layers, Plan, SCRIPT, Step};
 
@@ -12,6 +14,13 @@ use super::wire::{Hold, Layers, Plan, SCRIPT, Step};
 const LONGEST_ARGUMENT: usize = 120_000;
 /// Folders that each command has for itself.
 const PRIVATE: [&str; 3] = ["/tmp", "/run", "/dev/shm"];
+
+/// The longest time of a terminal.
+const LONGEST_SESSION: Duration = Duration::from_secs(86_400);
+/// The shell's arguments that stand before any command.
+const OPTIONS: usize = 3;
+/// Variables that say that nobody answers a prompt; on a terminal somebody does.
+const UNANSWERED: [&[u8]; 2] = [b"GIT_TERMINAL_PROMPT=", b"DEBIAN_FRONTEND="];
 
 /// A plan with what belongs to it.
 #[derive(Debug)]
@@ -23,6 +32,10 @@ pub(super) struct Planned {
     pub(super) cwd: PathBuf,
     /// Protected names that did not exist.
     pub(super) absent: Vec<PathBuf>,
+    /// How long a terminal may go without use.
+    pub(super) idle: Option<Duration>,
+    /// For the model.
+    pub(super) notes: Vec<String>,
 }
 
 /// Makes the plan of a command.
@@ -64,13 +77,47 @@ pub(super) fn of(
         open_files: settings.open_files,
         tmp_size: settings.tmp_size,
         cgroup: None,
+        terminal: None,
     };
     Ok(Planned {
         plan,
         script,
         cwd,
         absent: absent.cloned().collect(),
+        idle: None,
+        notes: Vec::new(),
     })
+}
+
+/// Makes the plan of a command on a terminal. A shell that nobody gave a command reads its commands from there.
+pub(super) fn of_session(
+    session: Session,
+    sandbox: &Sandbox,
+    settings: &Settings,
+    hold: Hold,
+) -> Result<(Command, Planned), CouldNotStart> {
+    let screen = session.screen()?;
+    let (idle, note) = session.longest_idle();
+    let interactive = session.command.is_none();
+    let command = Command {
+        line: session.command.unwrap_or_else(|| "bash".to_owned()),
+        cwd: session.cwd,
+        timeout: Some(session.timeout.unwrap_or(LONGEST_SESSION)),
+        kind: Kind::Background,
+        separate: false,
+        network: session.network,
+        spill: session.spill,
+    };
+    let mut planned = of(&command, sandbox, settings, hold)?;
+    if interactive {
+        planned.plan.arguments.truncate(OPTIONS);
+    }
+    let answered = |variable: &Vec<u8>| !UNANSWERED.iter().any(|name| variable.starts_with(name));
+    planned.plan.environment.retain(answered);
+    planned.plan.terminal = Some(screen);
+    planned.idle = Some(idle);
+    planned.notes.extend(note);
+    Ok((command, planned))
 }
 
 fn validate(line: &str) -> Result<(), CouldNotStart> {

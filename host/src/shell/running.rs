@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::capture::{Capture, Piece, Stream};
 use super::control::Control;
 use super::ended::{Containment, Ended, InForce};
+use super::streams::Master;
 
 /// How far the output is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +25,8 @@ pub(super) struct Shared {
     progress: watch::Sender<Progress>,
     /// Whether somebody wants it to end.
     pub(super) cancelled: watch::Sender<bool>,
+    /// When it was last used, where that counts.
+    used: Mutex<Instant>,
 }
 
 impl Shared {
@@ -31,7 +35,18 @@ impl Shared {
             captures: Mutex::default(),
             progress: watch::Sender::default(),
             cancelled: watch::Sender::new(false),
+            used: Mutex::new(Instant::now()),
         }
+    }
+
+    /// Somebody uses it now.
+    pub(super) fn use_it(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// When it was last used.
+    pub(super) fn used(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The captures of stdout and stderr.
@@ -112,6 +127,8 @@ pub struct Running {
     pub(super) sandbox: InForce,
     /// What the result is if the task is lost, which only a runtime that shuts down does.
     pub(super) lost: Box<Ended>,
+    /// The host's end of its terminal, where it has one.
+    pub(super) terminal: Option<Master>,
 }
 
 impl Running {
@@ -148,6 +165,11 @@ impl Running {
     /// Waits for its end. When this returns, no process of the tree acts any more, unless the result says so. Giving up
     /// waiting ends the tree.
     pub async fn wait(mut self) -> Ended {
+        self.join().await
+    }
+
+    /// Waits once; to give up waiting changes nothing.
+    pub(super) async fn join(&mut self) -> Ended {
         match (&mut self.task).await {
             Ok(ended) => ended,
             Err(error) => {

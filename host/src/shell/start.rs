@@ -1,5 +1,6 @@
 //! Starting a command: pipes, the launcher, the plan, and hearing that the shell begins.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -19,7 +20,7 @@ use super::ended::{CommandEnd, Containment, InForce};
 use super::launcher::Launcher;
 use super::plan::Planned;
 use super::running::{Running, Shared};
-use super::streams::Streams;
+use super::streams::{Master, Streams};
 use super::wire::{Force, Hold, Report, Step};
 
 /// How long the launcher may take until the shell begins. Ordinary is 10 ms.
@@ -37,7 +38,9 @@ pub(super) async fn start(
     let group = cgroup.as_ref();
     planned.plan.cgroup = group.map(|group| group.folder().as_os_str().as_bytes().to_vec());
     let (control, socket) = Control::pair().map_err(|error| open(&error))?;
-    let (streams, out, err) = Streams::open(command.separate).map_err(|error| open(&error))?;
+    let has_terminal = planned.plan.terminal.is_some();
+    let (pipes, out, err) =
+        outputs(has_terminal, command.separate).map_err(|error| open(&error))?;
     let child = launcher.start(&socket, &out, &err).map_err(|error| {
         let hint = format!("the shell's launcher cannot be started: {error}");
         CouldNotStart::system(Step::Launcher, &error, hint)
@@ -47,7 +50,19 @@ pub(super) async fn start(
     control
         .run(&planned.plan.encode(), script)
         .map_err(|error| open(&error))?;
-    let (first, force) = begin(&control, planned.plan.hold).await?;
+    let Begun {
+        first,
+        force,
+        terminal,
+    } = begin(&control, planned.plan.hold, has_terminal).await?;
+    let terminal = terminal
+        .map(master)
+        .transpose()
+        .map_err(|error| open(&error))?;
+    let own = || terminal.clone().map(Streams::of_terminal);
+    let streams = pipes
+        .or_else(own)
+        .ok_or_else(|| open(&io::ErrorKind::BrokenPipe.into()))?;
     let facts = facts(&command, planned, group, force, writable);
     let shared = Arc::new(Shared::new());
     let mut lost = facts.ended(CommandEnd::Cancelled);
@@ -72,7 +87,23 @@ pub(super) async fn start(
         containment,
         sandbox,
         lost: Box::new(lost),
+        terminal,
     })
+}
+
+/// Pipes and their writing ends; for a terminal, which comes later, none, and nowhere.
+fn outputs(terminal: bool, separate: bool) -> io::Result<(Option<Streams>, OwnedFd, OwnedFd)> {
+    if terminal {
+        let nowhere = OwnedFd::from(File::options().write(true).open("/dev/null")?);
+        return Ok((None, nowhere.try_clone()?, nowhere));
+    }
+    let (streams, out, err) = Streams::open(separate)?;
+    Ok((Some(streams), out, err))
+}
+
+fn master(terminal: OwnedFd) -> io::Result<Master> {
+    rustix::io::ioctl_fionbio(&terminal, true)?;
+    Ok(Arc::new(watched(terminal)?))
 }
 
 fn open(error: &io::Error) -> CouldNotStart {
@@ -102,27 +133,47 @@ fn facts(
         },
         sandbox: InForce::new(plan.layers, plan.network, force, memory),
         timeout,
+        idle: planned.idle,
         kind: command.kind,
         separate: command.separate,
         cwd: planned.cwd,
         absent: planned.absent,
         writable,
-        notes: clamped.into_iter().collect(),
+        notes: clamped.into_iter().chain(planned.notes).collect(),
     }
 }
 
+/// A shell that has begun.
+struct Begun {
+    first: OwnedFd,
+    force: Force,
+    terminal: Option<OwnedFd>,
+}
+
+/// What the launcher has said so far.
+#[derive(Default)]
+struct Heard {
+    first: Option<OwnedFd>,
+    force: Option<Force>,
+    terminal: Option<OwnedFd>,
+}
+
 /// Hears the launcher until the shell begins. Where it does not, the first process is ended, which may hang at this point.
-async fn begin(control: &Control, hold: Hold) -> Result<(OwnedFd, Force), CouldNotStart> {
-    let (mut first, mut force) = (None, None);
-    let heard = timeout(LONGEST_START, hear(control, &mut first, &mut force)).await;
+async fn begin(control: &Control, hold: Hold, has_terminal: bool) -> Result<Begun, CouldNotStart> {
+    let mut said = Heard::default();
+    let heard = timeout(LONGEST_START, hear(control, has_terminal, &mut said)).await;
     let trouble = match heard {
         Ok(Ok(())) => broken("sent no process"),
         Ok(Err(error)) => error,
         Err(_) => broken("did not begin in time"),
     };
-    match (first, force) {
-        (Some(first), Some(force)) => Ok((first, force)),
-        (Some(first), None) if hold != Hold::Subreaper => {
+    match (said.first, said.force) {
+        (Some(first), Some(force)) if said.terminal.is_some() == has_terminal => Ok(Begun {
+            first,
+            force,
+            terminal: said.terminal,
+        }),
+        (Some(first), _) if hold != Hold::Subreaper => {
             let killed = pidfd_send_signal(&first, Signal::KILL);
             tracing::debug!(?killed, "a command that did not begin");
             Err(trouble)
@@ -133,13 +184,14 @@ async fn begin(control: &Control, hold: Hold) -> Result<(OwnedFd, Force), CouldN
 
 async fn hear(
     control: &Control,
-    first: &mut Option<OwnedFd>,
-    force: &mut Option<Force>,
+    has_terminal: bool,
+    said: &mut Heard,
 ) -> Result<(), CouldNotStart> {
-    while first.is_none() || force.is_none() {
+    while said.first.is_none() || said.force.is_none() || said.terminal.is_some() != has_terminal {
         match control.next().await {
-            Ok(Some((Report::First, descriptor))) => *first = descriptor,
-            Ok(Some((Report::Started(started), _))) => *force = Some(started),
+            Ok(Some((Report::First, descriptor))) => said.first = descriptor,
+            Ok(Some((Report::Terminal, descriptor))) => said.terminal = descriptor,
+            Ok(Some((Report::Started(started), _))) => said.force = Some(started),
             Ok(Some((
                 Report::Failed {
                     step,

@@ -1,10 +1,12 @@
-//! The pipes of a command, read as fast as they fill.
+//! The pipes of a command, or its terminal, read as fast as they fill.
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::pipe::{PipeFlags, pipe_with};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::unix::AsyncFd;
+use tokio::io::{AsyncReadExt as _, Interest};
 use tokio::net::unix::pipe::Receiver;
 
 use super::capture::Stream;
@@ -12,11 +14,21 @@ use super::capture::Stream;
 /// How much is read at once, which is what a pipe holds.
 const PIECE: usize = 64 << 10;
 
+/// The host's end of a terminal, which is read here and written elsewhere.
+pub(super) type Master = Arc<AsyncFd<OwnedFd>>;
+
+/// Where bytes come from.
+#[derive(Debug)]
+enum Source {
+    Pipe(Receiver),
+    Terminal(Master),
+}
+
 /// The reading ends; one that has come to its end is gone.
 #[derive(Debug)]
 pub(super) struct Streams {
-    out: Option<Receiver>,
-    err: Option<Receiver>,
+    out: Option<Source>,
+    err: Option<Source>,
     buffers: [Vec<u8>; 2],
     last: Stream,
 }
@@ -27,7 +39,7 @@ impl Streams {
         let (out, out_end) = pipe_with(PipeFlags::CLOEXEC)?;
         let (err, err_end) = if separate {
             let (err, err_end) = pipe_with(PipeFlags::CLOEXEC)?;
-            (Some(Receiver::from_owned_fd(err)?), err_end)
+            (Some(Source::Pipe(Receiver::from_owned_fd(err)?)), err_end)
         } else {
             (None, out_end.try_clone()?)
         };
@@ -36,11 +48,21 @@ impl Streams {
                 vec![0; PIECE],
                 vec![0; if err.is_some() { PIECE } else { 0 }],
             ],
-            out: Some(Receiver::from_owned_fd(out)?),
+            out: Some(Source::Pipe(Receiver::from_owned_fd(out)?)),
             err,
             last: Stream::Out,
         };
         Ok((streams, out_end, err_end))
+    }
+
+    /// A terminal instead of pipes.
+    pub(super) fn of_terminal(master: Master) -> Self {
+        Self {
+            buffers: [vec![0; PIECE], Vec::new()],
+            out: Some(Source::Terminal(master)),
+            err: None,
+            last: Stream::Out,
+        }
     }
 
     /// Whether all have come to their end.
@@ -59,7 +81,7 @@ impl Streams {
             self.last = stream;
             match read {
                 Ok(length) if length > 0 => return Some((stream, length)),
-                // A pipe that cannot be read any more has ended too.
+                // A pipe that cannot be read any more has ended too, and so does a terminal that nobody holds.
                 Ok(_) | Err(_) => match stream {
                     Stream::Out => self.out = None,
                     Stream::Err => self.err = None,
@@ -80,9 +102,13 @@ impl Streams {
     }
 }
 
-async fn read(pipe: &mut Option<Receiver>, buffer: &mut [u8]) -> io::Result<usize> {
-    match pipe {
-        Some(pipe) => pipe.read(buffer).await,
+async fn read(source: &mut Option<Source>, buffer: &mut [u8]) -> io::Result<usize> {
+    match source {
+        Some(Source::Pipe(pipe)) => pipe.read(buffer).await,
+        Some(Source::Terminal(master)) => {
+            let read = |master: &OwnedFd| Ok(rustix::io::read(master, &mut *buffer)?);
+            master.async_io(Interest::READABLE, read).await
+        }
         None => std::future::pending().await,
     }
 }

@@ -7,8 +7,11 @@ use vte::{Params, Parser, Perform};
 
 use super::capture::Capture;
 
-/// The most characters of a result, head and tail together.
-pub(super) const CHARACTERS: usize = 30_000;
+/// The most characters of a result's body, head and tail together: with notes and marker it stays below the 30,000 of a
+/// result, so that nobody cuts it again.
+pub(super) const CHARACTERS: usize = 29_000;
+/// What a control sequence begins with.
+const ESCAPE: u8 = 0x1B;
 /// Binary output up to this many bytes is shown all the same, with what is no character replaced.
 const SHOWN_BINARY: u64 = 1_000;
 
@@ -58,6 +61,41 @@ fn from_a_line(bytes: &[u8]) -> Vec<u8> {
     // Without a line, at least from a character.
     let cut = kept.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80);
     kept.get(cut.count()..).unwrap_or_default().to_vec()
+}
+
+/// How long a control sequence may be to be waited for.
+const LONGEST_SEQUENCE: usize = 256;
+
+/// How many bytes of a piece can be shown: a character or a control sequence at its end may be cut.
+pub(super) fn whole_part(bytes: &[u8]) -> usize {
+    let end = bytes.len();
+    let near = end.saturating_sub(LONGEST_SEQUENCE);
+    let recent = bytes.get(near..).unwrap_or_default();
+    if let Some(at) = recent.iter().rposition(|byte| *byte == ESCAPE)
+        && recent.get(at + 1..).is_some_and(is_open)
+    {
+        return near + at;
+    }
+    for (back, byte) in (1..).zip(recent.iter().rev().take(3)) {
+        match byte {
+            0x80..=0xBF => {}
+            0xC0..=0xDF if back < 2 => return end - back,
+            0xE0..=0xEF if back < 3 => return end - back,
+            0xF0..=0xF7 if back < 4 => return end - back,
+            _ => break,
+        }
+    }
+    end
+}
+
+/// Whether a sequence goes on after this, which stands behind its escape character.
+fn is_open(after: &[u8]) -> bool {
+    match after.split_first() {
+        None => true,
+        Some((b'[', rest)) => !rest.iter().any(|byte| matches!(byte, 0x40..=0x7E)),
+        Some((b']' | b'P' | b'X' | b'^' | b'_', rest)) => !rest.contains(&0x07),
+        Some(_) => !after.iter().any(|byte| *byte >= 0x30),
+    }
 }
 
 /// Text without escape sequences and control characters, with overwritten parts of lines overwritten.
@@ -179,6 +217,33 @@ mod tests {
         let (cut, _) = of(&long, CHARACTERS, Some(place));
         assert!(cut.starts_with("0\n1\n") && cut.ends_with("\n999999\n"));
         assert!(cut.contains("all of it is in /spill/x"));
+    }
+
+    #[test]
+    fn a_cut_piece_waits_for_its_rest() {
+        for (piece, whole) in [
+            ("plain", "plain"),
+            ("", ""),
+            ("a\x1b", "a"),
+            ("a\x1b[1;3", "a"),
+            ("a\x1b[1;31m", "a\x1b[1;31m"),
+            ("a\x1b]0;ti", "a"),
+            ("a\x1b]0;ti\x07", "a\x1b]0;ti\x07"),
+            ("a\x1b(B", "a\x1b(B"),
+            ("a\x1b(", "a"),
+            ("é🦀", "é🦀"),
+        ] {
+            assert_eq!(whole_part(piece.as_bytes()), whole.len(), "{piece:?}");
+        }
+        for (text, start) in [("aé", 1), ("a€", 1), ("a🦀", 1)] {
+            for end in start + 1..text.len() {
+                assert_eq!(whole_part(&text.as_bytes()[..end]), start, "{text} {end}");
+            }
+        }
+        // What is no sequence is not waited for without end.
+        let endless = format!("\x1b]{}", "x".repeat(LONGEST_SEQUENCE));
+        assert_eq!(whole_part(endless.as_bytes()), endless.len());
+        assert_eq!(whole_part(b"\xbf\xbf\xbf\xbf"), 4);
     }
 
     #[test]

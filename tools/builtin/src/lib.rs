@@ -7,6 +7,8 @@
 pub struct Component {
     /// The name that the tool declares.
     pub name: &'static str,
+    /// It is of no use without a shell.
+    pub needs_shell: bool,
     /// The component for wasm32-wasip2.
     pub wasm: &'static [u8],
 }

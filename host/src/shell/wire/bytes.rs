@@ -1,6 +1,6 @@
 //! Plans, reports and requests as bytes, and back.
 
-use super::{Ask, Enforced, Force, Hold, Layers, Plan, Report, Step};
+use super::{Ask, Enforced, Force, Hold, Layers, Plan, Report, Screen, Step};
 
 impl Ask {
     /// As it travels.
@@ -29,6 +29,7 @@ impl Report {
         let mut to = Writer::default();
         match self {
             Self::First => to.byte(b'I'),
+            Self::Terminal => to.byte(b'T'),
             Self::Started(force) => {
                 to.byte(b'S');
                 to.number(u64::from(force.landlock_abi));
@@ -74,6 +75,7 @@ impl Report {
         let mut from = Reader(bytes);
         let report = match from.byte()? {
             b'I' => Self::First,
+            b'T' => Self::Terminal,
             b'S' => Self::Started(Force {
                 landlock_abi: from.small()?,
                 landlock: match from.byte()? {
@@ -141,6 +143,12 @@ impl Plan {
         to.number(self.tmp_size);
         to.flag(self.cgroup.is_some());
         to.bytes(self.cgroup.as_deref().unwrap_or_default());
+        to.flag(self.terminal.is_some());
+        if let Some(screen) = self.terminal {
+            to.number(u64::from(screen.rows));
+            to.number(u64::from(screen.cols));
+            to.flag(screen.raw);
+        }
         to.0
     }
 
@@ -185,6 +193,11 @@ impl Plan {
                 let joins = from.flag()?;
                 let path = from.bytes()?;
                 joins.then_some(path)
+            },
+            terminal: if from.flag()? {
+                Some(from.screen()?)
+            } else {
+                None
             },
         };
         from.0.is_empty().then_some(plan)
@@ -245,6 +258,14 @@ impl Reader<'_> {
 
     fn small(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
+    }
+
+    fn screen(&mut self) -> Option<Screen> {
+        Some(Screen {
+            rows: u16::try_from(self.number()?).ok()?,
+            cols: u16::try_from(self.number()?).ok()?,
+            raw: self.flag()?,
+        })
     }
 
     fn bytes(&mut self) -> Option<Vec<u8>> {

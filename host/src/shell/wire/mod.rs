@@ -49,6 +49,19 @@ pub struct Plan {
     pub tmp_size: u64,
     /// A control group that the tree joins.
     pub cgroup: Option<Vec<u8>>,
+    /// A terminal of the command's own instead of pipes.
+    pub terminal: Option<Screen>,
+}
+
+/// A terminal as it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Screen {
+    /// Lines.
+    pub rows: u16,
+    /// Characters of a line.
+    pub cols: u16,
+    /// Whether bytes pass as they are both ways: no echo, no line editing, no signals from keys, no limit of a line's length.
+    pub raw: bool,
 }
 
 /// How the tree is held together.
@@ -107,6 +120,8 @@ pub struct Force {
 pub enum Report {
     /// The first process is there; its descriptor travels along.
     First,
+    /// The command's terminal is there; its other end travels along.
+    Terminal,
     /// The command runs.
     Started(Force),
     /// It does not.

@@ -52,10 +52,12 @@ pub enum Step {
     Cgroup,
     /// The containment is below what the operator demands.
     Containment,
+    /// A terminal.
+    Terminal,
 }
 
 /// All steps, in the order of their numbers.
-const STEPS: [Step; 24] = [
+const STEPS: [Step; 25] = [
     Step::Validate,
     Step::Shell,
     Step::Cwd,
@@ -80,6 +82,7 @@ const STEPS: [Step; 24] = [
     Step::Descriptors,
     Step::Cgroup,
     Step::Containment,
+    Step::Terminal,
 ];
 
 impl Step {
@@ -110,6 +113,7 @@ impl Step {
             Self::Descriptors => "set up signals and descriptors",
             Self::Cgroup => "join the control group",
             Self::Containment => "contain the command as demanded",
+            Self::Terminal => "open a terminal",
         }
     }
 

@@ -1,0 +1,118 @@
+//! The shell that the configuration names.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::config::{
+    Config, ConfigError, ShellContainment, ShellNetwork, ShellSandbox, ShellSetting, ShellUser,
+    Sourced,
+};
+use crate::policy::{CommandPattern, ShellGrants};
+use crate::provider::{NativeShell, ShellPlaces};
+use crate::shell::{Containment, Layers, LocalShell, Network, RunAs, Settings, SettingsError};
+
+/// The shell; none where none is configured.
+///
+/// # Errors
+/// A setting that cannot be.
+pub(super) fn native(
+    config: &Config,
+    state: &Path,
+    spill: &Path,
+    own: &[PathBuf],
+) -> Result<Option<Arc<NativeShell>>, ConfigError> {
+    let setting = &config.shell;
+    if !setting.is_there() {
+        return Ok(None);
+    }
+    let shell = LocalShell::new(settings(setting)).map_err(|error| wrong(setting, &error))?;
+    let network = match setting.network.as_ref().map(|network| network.value) {
+        Some(ShellNetwork::Full) => Network::Full,
+        Some(ShellNetwork::Off) | None => Network::Off,
+    };
+    let hidden: Vec<PathBuf> = [Some(state.to_owned()), state.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let below = |path: &&PathBuf| !hidden.iter().any(|hidden| path.starts_with(hidden));
+    let places = ShellPlaces {
+        home: etcetera::home_dir().ok(),
+        own: own.iter().filter(below).cloned().collect(),
+        hidden,
+        spill: spill.to_owned(),
+    };
+    Ok(Some(Arc::new(NativeShell::new(
+        Arc::new(shell),
+        network,
+        places,
+    ))))
+}
+
+fn settings(setting: &ShellSetting) -> Settings {
+    let mut settings = Settings::default();
+    if let Some(Sourced { value, .. }) = setting.sandbox {
+        settings.layers = match value {
+            ShellSandbox::Full => Layers::All,
+            ShellSandbox::Landlock => Layers::Landlock,
+            ShellSandbox::Off => Layers::Off,
+        };
+    }
+    if let Some(Sourced { value, .. }) = setting.min_containment {
+        settings.min_containment = match value {
+            ShellContainment::Subreaper => Containment::Subreaper,
+            ShellContainment::Cgroup => Containment::Cgroup,
+            ShellContainment::PidNamespace => Containment::PidNamespace,
+        };
+    }
+    if let Some(Sourced { value, .. }) = setting.run_as {
+        let ShellUser { user, group } = value;
+        settings.run_as = Some(RunAs { user, group });
+    }
+    let pass = setting.pass.iter();
+    settings.pass = pass.map(|name| name.value.clone()).collect();
+    let set = setting.environment.iter();
+    settings.set = set
+        .map(|(name, value)| (name.clone(), value.value.clone()))
+        .collect();
+    settings
+}
+
+/// The error, where the setting stands.
+fn wrong(setting: &ShellSetting, error: &SettingsError) -> ConfigError {
+    let source = match error {
+        SettingsError::Variable(name) => {
+            let passed = setting.pass.iter().find(|known| known.value == *name);
+            let set = setting.environment.get(name);
+            passed.or(set).map(|setting| &setting.source)
+        }
+        SettingsError::Shell(_) => None,
+    };
+    let source = source.or(setting.kind.as_ref().map(|kind| &kind.source));
+    match source {
+        Some(source) => source.wrong(format!("in [shell], {error}")),
+        None => ConfigError {
+            file: PathBuf::from("library"),
+            line: 0,
+            what: format!("in [shell], {error}"),
+        },
+    }
+}
+
+/// The commands that tools may run without naming them in their calls.
+///
+/// # Errors
+/// A pattern of the embedding program's that is none.
+pub(super) fn grants(config: &Config) -> Result<ShellGrants, ConfigError> {
+    let mut grants = ShellGrants::new();
+    for tool in config.shell.granted.keys() {
+        grants.insert(tool.clone(), Vec::new());
+    }
+    for (tool, patterns) in &config.shell.grants {
+        let parsed = patterns.iter().map(|pattern| {
+            let parsed = CommandPattern::parse(&pattern.value);
+            parsed.map_err(|error| pattern.source.wrong(format!("in [shell.grants], {error}")))
+        });
+        grants.insert(tool.clone(), parsed.collect::<Result<_, _>>()?);
+    }
+    Ok(grants)
+}

@@ -1,0 +1,231 @@
+//! The shell provider: the port of `toolgate:shell`, over a native shell and the tasks of the host.
+//!
+//! Guarantees that each command gets the sandbox of its own call's grant, and that what ends a call ends its command.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::shell_sandbox::{Made, sandbox};
+use crate::policy::ShellGrant;
+use crate::runtime::{
+    CommandEnding, CommandOrder, FinishedCommand, SessionPort, ShellFailure, ShellPort, TaskPage,
+    TaskState,
+};
+use crate::shell::{
+    Command, CommandEnd, CouldNotStart, Ended, Kind, Network, NoTask, Sandbox, Sessions, Shell,
+    Spill, SpillFile, StartFailure, Task, Tasks,
+};
+
+/// The places of a host that matter to commands.
+#[derive(Clone, Debug, Default)]
+pub struct ShellPlaces {
+    /// The home directory, in which credentials are hidden.
+    pub home: Option<PathBuf>,
+    /// What no command reads or writes: the host's own folder, where approvals are answered.
+    pub hidden: Vec<PathBuf>,
+    /// Files of the operator: hidden, or read-only where they lie in a granted directory.
+    pub own: Vec<PathBuf>,
+    /// Where long outputs go.
+    pub spill: PathBuf,
+}
+
+/// Runs commands on a shell.
+#[derive(Debug)]
+pub struct NativeShell {
+    shell: Arc<dyn Shell>,
+    network: Network,
+    places: ShellPlaces,
+    tasks: Tasks,
+    pub(super) sessions: Sessions,
+}
+
+impl NativeShell {
+    /// A port over a shell. Dropping it ends its tasks and sessions.
+    pub fn new(shell: Arc<dyn Shell>, network: Network, places: ShellPlaces) -> Self {
+        Self {
+            shell,
+            network,
+            places,
+            tasks: Tasks::new(),
+            sessions: Sessions::new(),
+        }
+    }
+
+    /// What runs the commands.
+    pub fn shell(&self) -> &Arc<dyn Shell> {
+        &self.shell
+    }
+
+    pub(super) async fn prepared(
+        &self,
+        order: CommandOrder,
+        grant: &ShellGrant,
+    ) -> Result<(Command, Sandbox, Vec<String>), ShellFailure> {
+        let roots = grant.roots();
+        let mut command = Command::new(order.line);
+        let cwd = order.cwd.unwrap_or_else(|| ".".to_owned());
+        command.cwd = Some(roots.absolute(&cwd));
+        command.timeout = order.timeout;
+        command.network = self.network;
+        command.spill = match SpillFile::create(&self.places.spill) {
+            Ok(file) => Some(Box::new(file) as Box<dyn Spill>),
+            Err(error) => {
+                tracing::warn!("outputs of commands are not kept: {error}");
+                None
+            }
+        };
+        let (grant, places) = (grant.clone(), self.places.clone());
+        let made = tokio::task::spawn_blocking(move || sandbox(&grant, &places)).await;
+        match made {
+            Ok(Ok(Made { sandbox, gaps })) => Ok((command, sandbox, gaps)),
+            Ok(Err(what)) => Err(could_not_start(what)),
+            Err(lost) => Err(could_not_start(format!("the sandbox was not made: {lost}"))),
+        }
+    }
+}
+
+#[async_trait]
+impl ShellPort for NativeShell {
+    async fn run(
+        &self,
+        order: CommandOrder,
+        grant: &ShellGrant,
+    ) -> Result<FinishedCommand, ShellFailure> {
+        let (mut command, sandbox, mut gaps) = self.prepared(order, grant).await?;
+        command.kind = Kind::Foreground;
+        let running = self.shell.start(command, &sandbox).await?;
+        let ended = needed_spill(running.wait().await);
+        gaps.extend(ended.sandbox.gaps.iter().cloned());
+        Ok(FinishedCommand {
+            text: ended.text(),
+            failed: ended.failed(),
+            ending: CommandEnding::from(&ended.outcome),
+            bytes: ended.output.bytes,
+            truncated: ended.output.truncated,
+            spill: ended.spill.map(|path| path.display().to_string()),
+            background_killed: ended.background_killed,
+            containment: ended.containment.as_str().to_owned(),
+            gaps,
+            duration: ended.duration,
+        })
+    }
+
+    async fn start_task(
+        &self,
+        order: CommandOrder,
+        description: String,
+        grant: &ShellGrant,
+    ) -> Result<String, ShellFailure> {
+        let (command, sandbox, _) = self.prepared(order, grant).await?;
+        let started = self
+            .tasks
+            .start(self.shell.as_ref(), command, &sandbox, description);
+        Ok(started.await?)
+    }
+
+    async fn task_output(
+        &self,
+        id: &str,
+        from: u64,
+        wait: Duration,
+    ) -> Result<TaskPage, ShellFailure> {
+        let page = self.tasks.output(id, from, wait).await?;
+        let ended = page.task.ended.clone();
+        let spill = ended.as_ref().and_then(|ended| ended.spill.clone());
+        Ok(TaskPage {
+            text: page.text,
+            next: page.next,
+            dropped: page.dropped,
+            spill: spill.map(|path| path.display().to_string()),
+            notes: ended.map(|ended| ended.notes.clone()).unwrap_or_default(),
+            task: page.task.into(),
+        })
+    }
+
+    async fn list_tasks(&self) -> Vec<TaskState> {
+        self.tasks.list().into_iter().map(Into::into).collect()
+    }
+
+    async fn stop_task(&self, id: &str) -> Result<TaskState, ShellFailure> {
+        Ok(self.tasks.stop(id).await?.into())
+    }
+
+    fn sessions(&self) -> Option<&dyn SessionPort> {
+        Some(self)
+    }
+}
+
+/// Without the spilled output, where all of it stands in the result.
+fn needed_spill(mut ended: Ended) -> Ended {
+    if !ended.output.truncated
+        && let Some(path) = ended.spill.take()
+        && let Err(error) = std::fs::remove_file(&path)
+    {
+        tracing::warn!("{} stays: {error}", path.display());
+    }
+    ended
+}
+
+fn could_not_start(what: impl std::fmt::Display) -> ShellFailure {
+    ShellFailure {
+        code: "could-not-start",
+        message: what.to_string(),
+    }
+}
+
+impl From<CouldNotStart> for ShellFailure {
+    fn from(error: CouldNotStart) -> Self {
+        could_not_start(error)
+    }
+}
+
+impl From<StartFailure> for ShellFailure {
+    fn from(failure: StartFailure) -> Self {
+        match failure {
+            StartFailure::Command(error) => error.into(),
+            StartFailure::TooMany => Self {
+                code: "limit",
+                message: failure.to_string(),
+            },
+        }
+    }
+}
+
+impl From<NoTask> for ShellFailure {
+    fn from(error: NoTask) -> Self {
+        Self {
+            code: "not-found",
+            message: error.to_string(),
+        }
+    }
+}
+
+impl From<&CommandEnd> for CommandEnding {
+    fn from(end: &CommandEnd) -> Self {
+        match end {
+            // A code is 0 to 255.
+            CommandEnd::Exit { code } => Self::Exit(code.unsigned_abs()),
+            CommandEnd::Signal { name } => Self::Signal(name.clone()),
+            CommandEnd::TimedOut { .. } => Self::TimedOut,
+            CommandEnd::Cancelled => Self::Cancelled,
+            CommandEnd::OutputLimit { .. } => Self::OutputLimit,
+            CommandEnd::Idle { .. } => Self::Idle,
+        }
+    }
+}
+
+impl From<Task> for TaskState {
+    fn from(task: Task) -> Self {
+        Self {
+            ending: task.end().map(Into::into),
+            id: task.id,
+            line: task.line,
+            description: task.description,
+            bytes: task.bytes,
+            duration: task.duration,
+        }
+    }
+}
