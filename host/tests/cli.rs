@@ -6,12 +6,16 @@
     reason = "the test starts the program under test, and stops at the first surprise"
 )]
 
+mod said;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use said::{assert_exit, stderr, stdout};
 
 /// A workspace and a state directory of its own.
 struct Desk {
@@ -63,24 +67,6 @@ impl Desk {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-#[track_caller]
-fn assert_exit(output: &Output, code: i32) {
-    let (out, err) = (stdout(output), stderr(output));
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "stdout: {out}\nstderr: {err}"
-    );
 }
 
 #[test]

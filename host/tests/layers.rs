@@ -9,6 +9,8 @@
 #[path = "layers/runs.rs"]
 mod runs;
 
+mod said;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use said::{assert_exit, stderr, stdout};
 
 /// A home, a state directory and a workspace of its own.
 struct Desk {
@@ -86,24 +90,6 @@ impl Desk {
     fn mark(&self) -> PathBuf {
         self.home.join("mark")
     }
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-#[track_caller]
-fn assert_exit(output: &Output, code: i32) {
-    let (out, err) = (stdout(output), stderr(output));
-    assert_eq!(
-        output.status.code(),
-        Some(code),
-        "stdout: {out}\nstderr: {err}"
-    );
 }
 
 #[track_caller]

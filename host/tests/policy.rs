@@ -6,6 +6,8 @@
     reason = "the test starts the program under test, and stops at the first surprise"
 )]
 
+mod said;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -15,6 +17,8 @@ use tempfile::TempDir;
 use toolgate::Host;
 use toolgate::approval::Fixed;
 use toolgate::model::RawCall;
+
+use said::{assert_exit, stderr, stdout};
 
 /// A workspace with a configuration, and a state directory of its own.
 struct Desk {
@@ -97,21 +101,6 @@ impl Desk {
         });
         assert_eq!(outcome.ending.word(), "done", "{:?}", outcome.ending);
     }
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-#[track_caller]
-fn assert_exit(output: &Output, code: i32) {
-    let (out, err) = (stdout(output), stderr(output));
-    let found = output.status.code();
-    assert_eq!(found, Some(code), "stdout: {out}\nstderr: {err}");
 }
 
 #[track_caller]

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::rule_entry::RuleEntry;
-use super::settings::{ApproverKind, HookFormat};
+use super::settings::ApproverKind;
 use super::shell::Shell;
-use crate::model::{SideEffect, SubjectKind};
+use crate::model::{HookFormat, SideEffect, SubjectKind};
 use crate::policy::{ExemptLine, SchemaMode};
 
 /// Toolgate's configuration.

@@ -28,13 +28,14 @@ mod workspace;
 
 use std::path::PathBuf;
 
+pub use crate::model::HookFormat;
 pub use bound::{same_bytes, unchanged};
 pub use layers::{Flags, InForce, Layers, Loaded};
 pub use places::{MANAGED_FILE, state_dir, user_file};
 pub use runs::Runs;
 pub use settings::{
-    ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookFormat, HookRun,
-    HookSetting, LimitSetting, MAX_PROGRAM_TIMEOUT_MS,
+    ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookRun, HookSetting,
+    LimitSetting, MAX_PROGRAM_TIMEOUT_MS,
 };
 pub use shell::{ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting, ShellUser};
 pub use source::{Layer, Source, Sourced};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
-use crate::model::{HookEventName, SideEffect, SubjectField};
+use crate::model::{HookEventName, HookFormat, SideEffect, SubjectField};
 use crate::policy::{ExemptLine, Mode, Rule, SchemaMode};
 
 /// Milliseconds that a hook or an approval program may take, unless said otherwise.
@@ -213,15 +213,4 @@ impl HookRun {
             Self::Component { file } => file.display().to_string(),
         }
     }
-}
-
-/// How a hook program's reply is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum HookFormat {
-    /// Toolgate's own.
-    #[default]
-    Toolgate,
-    /// That of the settings which `toolgate config import claude` reads.
-    Claude,
 }

@@ -164,7 +164,7 @@ impl Chain {
         let event = HookEvent {
             hook_event_name: event.name(),
             session_id: self.session.clone(),
-            cwd: self.policies.current().roots().workspace().to_owned(),
+            cwd: self.pre_hooks.roots.workspace().to_owned(),
             tool_name: None,
             tool_use_id: None,
             tool_input: None,
@@ -196,8 +196,7 @@ impl Chain {
         let cleared = self.clear(raw, trail).await?;
         let executed = g08_execute::run(cleared, trail).await;
         let capped = g09_output::cap(self.spill.as_ref(), executed, trail);
-        let policy = self.policies.current();
-        let workspace = policy.roots().workspace();
+        let workspace = self.pre_hooks.roots.workspace();
         let (hooks, timeout) = (&self.post_hooks, self.hook_timeout);
         Ok(g10_post_hooks::run(hooks, timeout, &self.session, workspace, capped, trail).await)
     }

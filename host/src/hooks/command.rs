@@ -12,27 +12,17 @@ use async_trait::async_trait;
 use super::reply;
 use super::{MAX_MESSAGE, after, hears};
 use crate::gate::{EventHook, HookEvent, HookEventName, HookReply, PortError, PostHook, PreHook};
-use crate::model::ToolName;
+use crate::model::{HookFormat, ToolName};
 use crate::program::{Program, ProgramError, Ran};
 
 /// The most characters of a broken program's complaint that are kept: its end.
 const MAX_COMPLAINT: usize = 500;
 
-/// In which words a program answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReplyFormat {
-    /// `{"decision": "deny" | "ask", "reason": …, "input": …}`; no output says nothing.
-    #[default]
-    Toolgate,
-    /// The words of Claude Code's hooks; what allows there says nothing here.
-    Claude,
-}
-
 /// A program of the operator.
 #[derive(Clone, Debug)]
 pub struct CommandHook {
     program: Program,
-    format: ReplyFormat,
+    format: HookFormat,
     events: Vec<HookEventName>,
     tools: Vec<ToolName>,
     timeout: Duration,
@@ -83,7 +73,7 @@ impl CommandHook {
     ) -> Result<Self, HookError> {
         Ok(Self {
             program: Program::find(command)?,
-            format: ReplyFormat::default(),
+            format: HookFormat::default(),
             events,
             tools,
             timeout,
@@ -112,7 +102,7 @@ impl CommandHook {
 
     /// The same with a program that answers in these words.
     #[must_use]
-    pub fn answering_in(mut self, format: ReplyFormat) -> Self {
+    pub fn answering_in(mut self, format: HookFormat) -> Self {
         self.format = format;
         self
     }
@@ -150,8 +140,8 @@ impl CommandHook {
 
     fn reply(&self, printed: &str) -> Result<HookReply, PortError> {
         let reply = match self.format {
-            ReplyFormat::Toolgate => reply::parse(printed),
-            ReplyFormat::Claude => reply::parse_claude(printed),
+            HookFormat::Toolgate => reply::parse(printed),
+            HookFormat::Claude => reply::parse_claude(printed),
         };
         reply.map_err(|PortError(what)| self.broken(&what))
     }

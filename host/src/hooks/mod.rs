@@ -7,7 +7,7 @@ mod command;
 mod component;
 mod reply;
 
-pub use command::{CommandHook, HookError, ReplyFormat};
+pub use command::{CommandHook, HookError};
 pub use component::ComponentHook;
 
 use crate::gate::HookEventName;

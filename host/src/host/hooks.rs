@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{HookFormat, HookRun, HookSetting, Layer, same_bytes, unchanged};
+use crate::config::{HookRun, HookSetting, Layer, same_bytes, unchanged};
 use crate::error::HostError;
 use crate::gate::{EventHook, HookEventName, PostHook, PreHook};
-use crate::hooks::{CommandHook, ComponentHook, ReplyFormat};
+use crate::hooks::{CommandHook, ComponentHook};
 use crate::model::ToolName;
 use crate::runtime::{HookComponent, ToolEngine};
 
@@ -42,7 +42,7 @@ impl Hooks {
                 HookRun::Command { command, format } => {
                     let hook = CommandHook::new(command, events, tools, timeout)
                         .map_err(|error| setting.source.wrong(error.to_string()))?;
-                    let hook = hook.answering_in(words(*format));
+                    let hook = hook.answering_in(*format);
                     let hook = match setting.source.layer {
                         Layer::Library => hook,
                         Layer::User
@@ -80,13 +80,6 @@ impl Hooks {
             | HookEventName::UserPromptSubmit
             | HookEventName::SubagentStart => self.event.push(Arc::new(hook)),
         }
-    }
-}
-
-fn words(format: HookFormat) -> ReplyFormat {
-    match format {
-        HookFormat::Toolgate => ReplyFormat::Toolgate,
-        HookFormat::Claude => ReplyFormat::Claude,
     }
 }
 

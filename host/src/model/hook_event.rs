@@ -1,8 +1,21 @@
-//! What hooks hear of.
+//! What hooks hear of, and in which words they answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+/// How a hook program's reply is written.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum HookFormat {
+    /// Toolgate's own.
+    #[default]
+    Toolgate,
+    /// That of the settings which `toolgate config import claude` reads.
+    Claude,
+}
 
 /// An event that hooks are run on. Its word is the variant's name, as agents' users know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -28,7 +28,7 @@ pub use claim::{Claim, Evidence};
 pub use declaration::{Declaration, DeclarationError, DeclarationParts};
 pub use denial::{Denial, DenialReason, Gate, RuleSource};
 pub use hex::hex;
-pub use hook_event::HookEventName;
+pub use hook_event::{HookEventName, HookFormat};
 pub use limits::{Fuel, LimitError, Limits, MemoryLimit, Timeout};
 pub use mixed_script::mixes_scripts;
 pub use name::{NameError, ToolName};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use crate::config::settings::{ApproverKind, Config, HookFormat, HookRun};
+use crate::config::HookFormat;
+use crate::config::settings::{ApproverKind, Config, HookRun};
 use crate::config::source::Layer;
 use crate::config::{approval, merge};
 use crate::model::{HookEventName, SubjectKind};
