@@ -14,7 +14,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("gate", &["model", "policy"]),
     ("policy_test", &["model", "policy", "gate"]),
     ("suggest", &["model", "policy"]),
-    ("runtime", &["model", "policy"]),
+    ("runtime", &["model", "policy", "state"]),
     ("provider", &["model", "gate", "runtime", "policy", "shell"]),
     ("shell", &["model"]),
     ("approval", &["model", "gate", "program"]),

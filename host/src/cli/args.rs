@@ -117,6 +117,9 @@ pub(crate) enum Command {
     },
     /// Put the workspace's own configuration into force, after showing what it grants
     Trust(TrustArgs),
+    /// Compile the component on stdin to stdout, within bounds
+    #[command(hide = true)]
+    CompileWorker,
 }
 
 /// A call.

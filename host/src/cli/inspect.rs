@@ -44,7 +44,7 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
 async fn file(cli: &Cli, path: &std::path::Path) -> anyhow::Result<Exit> {
     let bytes =
         toolgate::runtime::read_component(path).with_context(|| path.display().to_string())?;
-    let engine = ToolEngine::new(1)?;
+    let engine = ToolEngine::new(1)?.with_compile_worker(setup::compile_worker());
     let component = LoadedComponent::load(&engine, Source::Bytes(bytes))
         .with_context(|| path.display().to_string())?;
     let declaration = component

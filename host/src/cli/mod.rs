@@ -31,6 +31,9 @@ pub(crate) fn run() -> ExitCode {
             return render::ended(render::usage(&error, as_json)).into();
         }
     };
+    if matches!(cli.command, Command::CompileWorker) {
+        return render::ended(compiled()).into();
+    }
     render::log_to_stderr();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -45,6 +48,14 @@ pub(crate) fn run() -> ExitCode {
         Err(error) => render::failure(&error.into(), cli.setup.json),
     };
     render::ended(exit).into()
+}
+
+/// What the compile worker of another process of this program does. Whoever waits for it hears of a failure by its end.
+fn compiled() -> Exit {
+    match toolgate::runtime::run_compile_worker() {
+        Ok(()) => Exit::Done,
+        Err(error) => render::failure(&error.into(), false),
+    }
 }
 
 async fn dispatch(cli: &Cli) -> Exit {
@@ -66,6 +77,7 @@ async fn dispatch(cli: &Cli) -> Exit {
             } => import::run(cli, file).await,
         },
         Command::Trust(arguments) => trust::run(cli, arguments).await,
+        Command::CompileWorker => Ok(compiled()),
     };
     done.unwrap_or_else(|error| render::failure(&error, cli.setup.json))
 }

@@ -8,6 +8,7 @@ use toolgate::approval::Terminal;
 use toolgate::config::{Config, Flags, HookSetting, Layers, Loaded, NotInForce, ShellKind};
 use toolgate::model::{CallOrigin, RawCall, SideEffect};
 use toolgate::policy::Decision;
+use toolgate::runtime::CompileWorker;
 use toolgate::{Host, HostBuilder, HostError};
 
 use super::args::{CallArgs, Level, Setup, ShellFlag};
@@ -36,7 +37,9 @@ pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
 /// The same of a configuration that is loaded.
 pub(crate) fn hosted(setup: &Setup, loaded: Loaded) -> anyhow::Result<HostBuilder> {
     let nobody_named = loaded.config.approval.approvers.is_none();
-    let mut builder = Host::builder(&setup.workspace).config(loaded.config);
+    let mut builder = Host::builder(&setup.workspace)
+        .config(loaded.config)
+        .compile_worker(compile_worker());
     if nobody_named {
         builder = builder.approver(Terminal);
     }
@@ -44,6 +47,11 @@ pub(crate) fn hosted(setup: &Setup, loaded: Loaded) -> anyhow::Result<HostBuilde
         builder = builder.state_dir(state);
     }
     Ok(builder)
+}
+
+/// This program once more: what it is, whatever became of its file.
+pub(crate) fn compile_worker() -> CompileWorker {
+    CompileWorker::new("/proc/self/exe", vec!["compile-worker".to_owned()])
 }
 
 /// What the hooks on events of a session hear from this program: nothing.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::built_in::{self, BuiltIn};
 use super::hooks::Hooks;
-use super::{Host, approvers, settings, shell};
+use super::{Host, approvers, code, settings, shell};
 use crate::approval::FileSight;
 use crate::config::{
     Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
@@ -22,12 +22,9 @@ use crate::policy::{Access, Policy, PolicySettings, Roots};
 use crate::provider::{ComponentProvider, NativeShell};
 use crate::runtime::files::{ReadLedger, RootDirs};
 use crate::runtime::{
-    ComponentError, LoadedComponent, ProgressSink, ShellPort, Source, ToolEngine,
+    CompileWorker, ComponentError, LoadedComponent, ProgressSink, ShellPort, Source, ToolEngine,
 };
 use crate::spill::FileSpill;
-
-/// Instances that may live at once, unless said otherwise.
-const DEFAULT_SLOTS: u32 = 256;
 
 /// Everything a host can be given. Defaults: the built-in tools, no rules, mode `default`, nobody to ask, records and
 /// long outputs in the user's state directory.
@@ -44,6 +41,7 @@ pub struct HostBuilder {
     hook_timeout: Duration,
     components: Vec<(PathBuf, Vec<u8>)>,
     engine: Option<ToolEngine>,
+    compile_worker: Option<CompileWorker>,
     progress: Progress,
 }
 
@@ -75,6 +73,7 @@ impl HostBuilder {
             hook_timeout: HOOK_TIMEOUT,
             components: Vec::new(),
             engine: None,
+            compile_worker: None,
             progress: Progress::default(),
         }
     }
@@ -150,6 +149,13 @@ impl HostBuilder {
         self
     }
 
+    /// A process for compiling components. Default: a thread of this one.
+    #[must_use]
+    pub fn compile_worker(mut self, worker: CompileWorker) -> Self {
+        self.compile_worker = Some(worker);
+        self
+    }
+
     /// Where progress of calls goes: done, total, message.
     #[must_use]
     pub fn on_progress(mut self, sink: ProgressSink) -> Self {
@@ -182,10 +188,7 @@ impl HostBuilder {
         let remembered = approvers::standing(&state)?;
         let roots = self.roots(&spill_folder)?;
         let protected = self.protected(&state, &journal_file, &roots);
-        let engine = match self.engine.take() {
-            Some(engine) => engine,
-            None => ToolEngine::new(DEFAULT_SLOTS)?,
-        };
+        let engine = code::engine(self.engine.take(), self.compile_worker.take(), &state)?;
         let shell = shell::native(&self.config, &state, &spill_folder, &protected)?;
         let registry = self.registry(&engine, &roots, shell.clone()).await?;
         let policy = self.policy(roots, protected, &registry)?;

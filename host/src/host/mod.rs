@@ -3,6 +3,7 @@
 mod approvers;
 mod builder;
 mod built_in;
+mod code;
 mod hooks;
 mod settings;
 mod shell;

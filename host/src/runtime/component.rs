@@ -1,7 +1,7 @@
 //! Components: from bytes to something that can be called, with what it says of itself.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -11,6 +11,7 @@ use wasmtime::component::{Component, InstancePre};
 use super::bindings::toolgate::tool::types as wit;
 use super::bindings::with_subjects::ToolGuestWithSubjectsPre;
 use super::bindings::{ToolGuestPre, exports};
+use super::compile::MAX_COMPONENT;
 use super::engine::ToolEngine;
 use super::state::State;
 use crate::model::{
@@ -18,8 +19,6 @@ use crate::model::{
     SubjectField, SubjectKind, hex,
 };
 
-/// The largest component that is compiled, bytes. Python's runtime alone has 18 MiB.
-const MAX_COMPONENT: usize = 32 << 20;
 /// The export that makes a component a tool.
 const TOOL: &str = "toolgate:tool/tool@";
 /// The optional export.
@@ -48,6 +47,13 @@ pub enum Source {
     },
     /// Bytes of a component, or of its text form.
     Bytes(Vec<u8>),
+    /// A component of a known digest in a file, which is read only where its code is not cached.
+    Stored {
+        /// SHA-256 in hexadecimal.
+        digest: String,
+        /// Its file.
+        file: PathBuf,
+    },
 }
 
 /// A component that can be called.
@@ -77,6 +83,20 @@ pub enum ComponentError {
     /// It does not validate or compile.
     #[error("this is not a valid component: {0}")]
     Invalid(String),
+    /// A compiler would take too long for it.
+    #[error("the component is not compiled: {0}")]
+    TooComplex(String),
+    /// Compiling it was ended by a bound.
+    #[error("compiling the component was ended: {0}")]
+    CompileBound(String),
+    /// The file of a stored component is missing, or holds something else.
+    #[error("the stored component '{}' {what}", .file.display())]
+    Stored {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
     /// It has no tool to offer.
     #[error("the component does not export toolgate:tool/tool, so it is not a tool")]
     NotATool,
@@ -123,9 +143,14 @@ impl LoadedComponent {
     pub fn load(engine: &ToolEngine, source: Source) -> Result<Self, ComponentError> {
         let (component, digest) = match source {
             Source::BuiltIn { compiled, digest } => {
-                (super::built_in::load(engine, compiled)?, digest.to_owned())
+                let code = super::compile::built_in(engine.engine(), compiled)?;
+                (code, digest.to_owned())
             }
-            Source::Bytes(bytes) => (compile(engine, &bytes)?, sha256(&bytes)),
+            Source::Bytes(bytes) => {
+                let digest = sha256(&bytes);
+                (compile(engine, &digest, &bytes)?, digest)
+            }
+            Source::Stored { digest, file } => (stored(engine, &digest, &file)?, digest),
         };
         let imports = imports(engine, &component)?;
         let tool = exported(engine, &component, TOOL);
@@ -236,19 +261,29 @@ pub fn read_component(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-pub(super) fn compile(engine: &ToolEngine, bytes: &[u8]) -> Result<Component, ComponentError> {
-    if bytes.len() > MAX_COMPONENT {
-        return Err(ComponentError::TooLarge(bytes.len()));
+/// Loads a component of this digest: from its cached code, or by compiling it.
+pub(super) fn compile(
+    engine: &ToolEngine,
+    digest: &str,
+    bytes: &[u8],
+) -> Result<Component, ComponentError> {
+    engine.compiler().component(engine.engine(), digest, bytes)
+}
+
+/// The same of a file, which is read only where the code is not cached.
+fn stored(engine: &ToolEngine, digest: &str, file: &Path) -> Result<Component, ComponentError> {
+    if let Some(component) = engine.compiler().cached(engine.engine(), digest) {
+        return Ok(component);
     }
-    let text_form = bytes.trim_ascii_start().starts_with(b"(");
-    if !bytes.starts_with(b"\0asm") && !text_form {
-        return Err(ComponentError::NotWasm);
+    let wrong = |what: String| ComponentError::Stored {
+        file: file.to_owned(),
+        what,
+    };
+    let bytes = read_component(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+    if sha256(&bytes) != digest {
+        return Err(wrong("is not what was installed".to_owned()));
     }
-    if bytes.get(..8) == Some(b"\0asm\x01\0\0\0") {
-        return Err(ComponentError::CoreModule);
-    }
-    Component::new(engine.engine(), bytes)
-        .map_err(|error| ComponentError::Invalid(format!("{error:#}")))
+    compile(engine, digest, &bytes)
 }
 
 pub(super) fn imported(engine: &ToolEngine, component: &Component) -> Vec<String> {

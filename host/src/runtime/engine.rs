@@ -9,6 +9,7 @@ use std::time::Duration;
 use wasmtime::component::Linker;
 use wasmtime::{Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use super::compile::{CodeCache, CompileWorker, Compiler};
 use super::linker::linker;
 use super::state::State;
 use super::tuning;
@@ -26,6 +27,7 @@ const MAX_WASM_STACK: usize = 512 << 10;
 pub struct ToolEngine {
     engine: Engine,
     linker: Arc<Linker<State>>,
+    compiler: Compiler,
     _ticker: Arc<Ticker>,
 }
 
@@ -51,11 +53,41 @@ impl ToolEngine {
         let linker = linker(&engine).map_err(|error| EngineError(format!("{error:#}")))?;
         Ok(Self {
             linker: Arc::new(linker),
+            compiler: Compiler::new(&engine),
             _ticker: Arc::new(
                 Ticker::start(engine.clone()).map_err(|error| EngineError(error.to_string()))?,
             ),
             engine,
         })
+    }
+
+    /// The same engine with a cache for the code of what it compiles.
+    #[must_use]
+    pub fn with_code_cache(mut self, cache: CodeCache) -> Self {
+        self.compiler.cache = Some(Arc::new(cache));
+        self
+    }
+
+    /// Whether it has such a cache.
+    pub fn has_code_cache(&self) -> bool {
+        self.compiler.cache.is_some()
+    }
+
+    /// The same engine with a process for compiling, in the place of a thread.
+    #[must_use]
+    pub fn with_compile_worker(mut self, worker: CompileWorker) -> Self {
+        self.compiler.worker = Some(Arc::new(worker));
+        self
+    }
+
+    /// How many components this engine compiled, with all that were made from it. Those that were loaded from cached code,
+    /// and the built-in ones, are not among them.
+    pub fn compilations(&self) -> u64 {
+        self.compiler.count()
+    }
+
+    pub(super) fn compiler(&self) -> &Compiler {
+        &self.compiler
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -95,7 +95,8 @@ impl HookComponent {
     /// [`ComponentError`]: it is no component, does not export the hook's interface in a version of this host, or
     /// imports what hooks are not given.
     pub fn load(engine: &ToolEngine, bytes: &[u8]) -> Result<Self, ComponentError> {
-        let component = compile(engine, bytes)?;
+        let digest = sha256(bytes);
+        let component = compile(engine, &digest, bytes)?;
         let tool = exported(engine, &component, "toolgate:tool/tool@");
         let instead = match tool {
             Some(_) => " but a tool",
@@ -114,7 +115,7 @@ impl HookComponent {
         Ok(Self {
             engine: engine.clone(),
             hook,
-            digest: sha256(bytes).into(),
+            digest: digest.into(),
         })
     }
 

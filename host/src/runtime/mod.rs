@@ -5,7 +5,7 @@
 //! anything that decides who may call what: it keeps to the grant it is handed.
 
 mod bindings;
-mod built_in;
+mod compile;
 mod component;
 mod engine;
 pub mod files;
@@ -25,6 +25,7 @@ mod trap;
 mod tuning;
 mod wasi_door;
 
+pub use compile::{CacheError, CodeCache, CompileWorker, WorkerFailure, run_compile_worker};
 pub use component::{ComponentError, LoadedComponent, Source, read_component};
 pub use engine::{EngineError, ToolEngine};
 pub use hook::{HookBounds, HookComponent, HookFault, HookRun, event};
