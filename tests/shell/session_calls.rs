@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use toolgate::config::ShellSetting;
+use toolgate::model::{Ending, SubjectField, SubjectKind};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
 use crate::adversary::is_quiet;
@@ -102,6 +103,47 @@ async fn rules_see_the_command_and_nobody_types_unasked() {
         .await;
     assert!(shown.contains("is running"), "{shown}");
     assert!(!host.scratch.ws.join("stolen").exists());
+}
+
+#[tokio::test]
+async fn a_deny_rule_over_commands_binds_every_tool_that_runs_one() {
+    let setup = Setup::default()
+        .allow(&["ShellStart", "Bash", "Echo"])
+        .deny(&["Bash(rm:*)"]);
+    let mut setup = setup;
+    setup.config.shell = ShellSetting::local();
+    let line = SubjectField {
+        kind: SubjectKind::Command,
+        field: "text".to_owned(),
+    };
+    setup.config.subjects = [("Echo".to_owned(), line.into())].into();
+    let host = TestHost::with(Scratch::new(), setup, |builder| {
+        builder.component("echo", toolgate_artifacts::ECHO.to_vec())
+    })
+    .await;
+    let kept = host.scratch.file("kept", "");
+    for (tool, field) in [
+        ("Bash", "command"),
+        ("ShellStart", "command"),
+        ("Echo", "text"),
+    ] {
+        for line in ["rm kept", "cat x; env /bin/rm -f kept", "sh -c 'rm kept'"] {
+            let outcome = host.call(tool, json!({ field: line })).await;
+            let Ending::Denied(denial) = &outcome.ending else {
+                panic!("{tool} {line}: {:?}", outcome.ending);
+            };
+            let rule = denial.sources().first().map(|rule| rule.rule.as_str());
+            assert_eq!(rule, Some("Bash(rm:*)"), "{tool} {line}");
+        }
+        // What cannot be read may hide it.
+        let said = host.denied(tool, json!({ field: "$(echo rm) kept" })).await;
+        assert!(said.contains("Bash(rm:*)"), "{tool}: {said}");
+    }
+    assert!(kept.exists());
+    // The innocent ones.
+    assert_eq!(host.done("Echo", json!({"text": "ls"})).await, "ls");
+    let id = started(&host, json!({"command": "echo beside; sleep .1"})).await;
+    until(&host, &id, "beside").await;
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::index::{self, ByTool, ToolRules};
+use super::rule_set::RuleSet;
 use super::shell_grant::{Ground, Request};
 use super::subjects::ReadSubject;
 use super::{
@@ -93,6 +94,7 @@ pub struct Question<'a> {
 #[derive(Debug)]
 pub struct Policy {
     pub(super) rules: ByTool,
+    commands: RuleSet,
     pub(super) roots: Arc<Roots>,
     pub(super) guard: Arc<FileGuard>,
     version: String,
@@ -111,11 +113,12 @@ impl Policy {
         tools: &[ToolFacts],
     ) -> Result<Self, Vec<PolicyError>> {
         let version = version(rules, &settings);
-        let (rules, guard) = index::build(rules, &settings, tools)?;
+        let index = index::build(rules, &settings, tools)?;
         Ok(Self {
-            rules,
+            rules: index.by_tool,
+            commands: index.commands,
             roots: Arc::new(settings.roots.clone()),
-            guard: Arc::new(guard),
+            guard: Arc::new(index.guard),
             version,
             settings,
             shell: Arc::default(),
@@ -250,16 +253,22 @@ impl Policy {
         subjects: &[ReadSubject],
         empty: bool,
     ) -> Option<DenialReason> {
-        let denying = rules
+        let mut denying = rules
             .map(|rules| rules.deny.any(subjects))
             .unwrap_or_default();
+        for rule in self.commands.any(subjects) {
+            if !denying.contains(&rule) {
+                denying.push(rule);
+            }
+        }
         if !denying.is_empty() {
             return Some(DenialReason::Rule { rules: denying });
         }
         if let Some(reason) = self.above_ceiling(tool) {
             return Some(reason);
         }
-        if let Some(reason) = rules.and_then(|rules| undecidable(rules, subjects, empty)) {
+        let unclear = rules.and_then(|rules| undecidable(rules, subjects, empty));
+        if let Some(reason) = unclear.or_else(|| hiding(&self.commands, subjects)) {
             return Some(reason);
         }
         subjects
@@ -416,14 +425,20 @@ fn undecidable(rules: &ToolRules, subjects: &[ReadSubject], empty: bool) -> Opti
                 format!("the call's subject is a {kind}, which the pattern is not written for");
             (rule, what)
         }
-        None => {
-            let (rule, what) = rules.deny.undecided(subjects)?;
-            (rule, format!("the command holds {what}"))
-        }
+        None => return hiding(&rules.deny, subjects),
     };
     Some(DenialReason::Undecidable {
         rule: Some(rule.clone()),
         what,
+    })
+}
+
+/// A call in which a deny rule may be hidden.
+fn hiding(denying: &RuleSet, subjects: &[ReadSubject]) -> Option<DenialReason> {
+    let (rule, what) = denying.undecided(subjects)?;
+    Some(DenialReason::Undecidable {
+        rule: Some(rule.clone()),
+        what: format!("the command holds {what}"),
     })
 }
 

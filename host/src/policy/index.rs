@@ -1,4 +1,4 @@
-//! The index: rules by tool and effect, and the deny rules that bind files whatever the tool.
+//! The index: rules by tool and effect, and the deny rules that bind files and command lines whatever the tool.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::pattern::{self, Ground, Pattern};
 use super::rule_set::{RuleSet, Rules};
 use super::subjects::ReadSubject;
 use super::{Access, Decision, FileGuard, NamePattern, PathPattern, PatternError, Rule};
-use crate::model::{RuleSource, Subject, ToolName, suggestion};
+use crate::model::{RuleSource, Subject, SubjectKind, ToolName, suggestion};
 
 /// The rules of one tool.
 #[derive(Debug)]
@@ -21,12 +21,21 @@ pub(super) struct ToolRules {
 /// The rules of every tool that has some.
 pub(super) type ByTool = HashMap<ToolName, Arc<ToolRules>>;
 
+/// What binds calls.
+#[derive(Debug)]
+pub(super) struct Index {
+    pub(super) by_tool: ByTool,
+    /// Deny rules over the command lines of any tool: a line that one tool may not run, no other one runs either.
+    pub(super) commands: RuleSet,
+    pub(super) guard: FileGuard,
+}
+
 /// Builds the index; every rule that does not fit a tool is an error of its own.
 pub(super) fn build(
     rules: &[Rule],
     settings: &PolicySettings,
     tools: &[ToolFacts],
-) -> Result<(ByTool, FileGuard), Vec<PolicyError>> {
+) -> Result<Index, Vec<PolicyError>> {
     let mut errors = Vec::new();
     let mut sorted = Sorted::default();
     let by_name: HashMap<&ToolName, &ToolFacts> =
@@ -93,6 +102,8 @@ struct Sorted {
     by_tool: HashMap<ToolName, HashMap<Decision, Rules>>,
     reading: Vec<(PathPattern, RuleSource)>,
     writing: Vec<(PathPattern, RuleSource)>,
+    /// The last source, since a rule is added once for each tool that it names.
+    commands: (Rules, Option<RuleSource>),
 }
 
 impl Sorted {
@@ -120,6 +131,7 @@ impl Sorted {
         check_examples(rule, tool, &patterns, settings)?;
         rules.add(&patterns, &rule.source);
         if rule.effect == Decision::Deny {
+            self.bind_commands(&patterns, tool, &rule.source);
             let bound = match tool.files {
                 Some((Access::Read, _)) => &mut self.reading,
                 Some((Access::Write, _)) => &mut self.writing,
@@ -133,8 +145,18 @@ impl Sorted {
         Ok(())
     }
 
-    fn finish(self, settings: &PolicySettings) -> Result<(ByTool, FileGuard), PatternError> {
+    /// The pattern of a tool that computes its subjects may mean something else than commands, and binds that tool alone.
+    fn bind_commands(&mut self, patterns: &[Pattern], tool: &ToolFacts, source: &RuleSource) {
+        let (rules, last) = &mut self.commands;
+        if tool.subject == Some(SubjectKind::Command) && last.as_ref() != Some(source) {
+            rules.add(patterns, source);
+            *last = Some(source.clone());
+        }
+    }
+
+    fn finish(self, settings: &PolicySettings) -> Result<Index, PatternError> {
         let guard = FileGuard::new(&self.reading, &self.writing, &settings.protected)?;
+        let commands = RuleSet::new(Decision::Deny, self.commands.0)?;
         let by_tool = self.by_tool.into_iter().map(|(name, mut effects)| {
             let mut set =
                 |effect| RuleSet::new(effect, effects.remove(&effect).unwrap_or_default());
@@ -145,7 +167,11 @@ impl Sorted {
             };
             Ok((name, Arc::new(rules)))
         });
-        Ok((by_tool.collect::<Result<_, PatternError>>()?, guard))
+        Ok(Index {
+            by_tool: by_tool.collect::<Result<_, PatternError>>()?,
+            commands,
+            guard,
+        })
     }
 }
 
