@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     version,
     about,
     after_help = "Exit codes: 0 done, 1 tool failure, 2 usage or configuration, 3 denied by a \
-    gate, 4 ended by a bound (time, fuel, memory), 5 host error."
+    gate, 4 ended by a bound (time, fuel, memory), 5 host error; 129, 130, 143 ended by the signal HUP, INT, TERM."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

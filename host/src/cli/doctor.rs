@@ -63,7 +63,12 @@ fn failed(mut checks: Vec<Check>, error: &anyhow::Error) -> (Vec<Check>, Exit) {
     let exit = render::exit_of(error);
     let what = match exit {
         Exit::Usage => "configuration",
-        Exit::Done | Exit::ToolFailure | Exit::Denied | Exit::Bounded | Exit::HostError => "host",
+        Exit::Done
+        | Exit::ToolFailure
+        | Exit::Denied
+        | Exit::Bounded
+        | Exit::HostError
+        | Exit::Ended(_) => "host",
     };
     checks.retain(|check| check.what != what);
     checks.push(Check {

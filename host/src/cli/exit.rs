@@ -4,6 +4,8 @@ use std::process::ExitCode;
 
 use toolgate::model::Ending;
 
+use super::signals::Signal;
+
 /// How the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -19,6 +21,8 @@ pub(crate) enum Exit {
     Bounded,
     /// 5: the host failed, or what it prints could not be written.
     HostError,
+    /// 128 and the signal's number: somebody ended it.
+    Ended(Signal),
 }
 
 impl From<&Ending> for Exit {
@@ -42,6 +46,7 @@ impl From<Exit> for ExitCode {
             Exit::Denied => 3,
             Exit::Bounded => 4,
             Exit::HostError => 5,
+            Exit::Ended(signal) => signal.exit_code(),
         })
     }
 }

@@ -13,6 +13,7 @@ mod list;
 mod policy;
 mod render;
 mod setup;
+mod signals;
 mod trust;
 
 use std::process::ExitCode;

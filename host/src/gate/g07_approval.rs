@@ -23,7 +23,7 @@ use super::registry::RegisteredTool;
 use super::seen::Seen;
 use super::ticket;
 use super::trail::{GateNote, Trail};
-use crate::model::{Denial, DenialReason, Gate, HookEventName};
+use crate::model::{Denial, DenialReason, Gate, HookEventName, Left};
 use crate::policy::{Access, Basis, Decision, ExemptLine, FileGrant, Policy, ShellGrant};
 
 /// How often somebody is asked about a call whose files change while they are asked.
@@ -36,6 +36,7 @@ pub struct Cleared {
     approved_by: Option<String>,
     files: Option<FileGrant>,
     shell: Option<ShellGrant>,
+    left: Arc<Left>,
 }
 
 impl Cleared {
@@ -57,6 +58,11 @@ impl Cleared {
     /// Which commands the call may run.
     pub fn shell(&self) -> Option<&ShellGrant> {
         self.shell.as_ref()
+    }
+
+    /// Where what the call does is left while it runs.
+    pub fn left(&self) -> &Arc<Left> {
+        &self.left
     }
 
     pub(super) fn header(&self) -> &Header {
@@ -155,6 +161,7 @@ impl Approval {
             approved_by,
             files,
             shell,
+            left: Arc::clone(trail.left()),
         })))
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Ran {
     pub(super) files: Vec<FileUse>,
     pub(super) commands: Vec<CommandUse>,
     pub(super) log: Vec<String>,
+    /// The longest text that the host's own shell told in it, characters.
+    pub(super) told: usize,
 }
 
 impl Executed {
@@ -48,6 +50,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
     let tool = Arc::clone(call.tool());
     let input = Arc::clone(call.input());
     let approved_by = call.approved_by().map(str::to_owned);
+    let left = Arc::clone(call.left());
     let turn = tool.turn().await;
     let ran = AssertUnwindSafe(tool.provider().execute(call))
         .catch_unwind()
@@ -56,8 +59,8 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
     let ProviderReport {
         end,
         usage,
-        files,
-        commands,
+        mut files,
+        mut commands,
         log,
     } = ran.unwrap_or_else(|_| ProviderReport {
         end: ProviderEnd::HostError(HostFailure {
@@ -68,6 +71,10 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
         commands: Vec::new(),
         log: Vec::new(),
     });
+    // Of a provider that panicked; of others there is nothing left.
+    let (mut left_files, mut left_commands) = left.take();
+    files.append(&mut left_files);
+    commands.append(&mut left_commands);
     let ending = Ending::from(end);
     trail.note(Gate::Execute, GateNote::Passed, ending.word());
     Executed {
@@ -80,6 +87,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
             files,
             commands,
             log,
+            told: left.longest_told(),
         },
         ending,
     }

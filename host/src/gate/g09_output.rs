@@ -2,7 +2,8 @@
 //!
 //! One result has at most 30,000 characters of text over all its parts, so that one call cannot fill a model's context.
 //! What is over goes to the spill store; head and tail stay, with a pointer between them. If it cannot be stored, the
-//! result still arrives and says so.
+//! result still arrives and says so. What the host's own shell has cut to 30,000 characters of output is not cut again because
+//! of what it says beside them.
 
 use super::g08_execute::{Executed, Ran};
 use super::ports::SpillStore;
@@ -11,6 +12,8 @@ use crate::model::{Content, Ending, Gate, ToolOutput};
 
 /// The most characters of text in one result.
 pub const MAX_OUTPUT_CHARS: usize = 30_000;
+/// The most characters that the shell's own notes and markers may have beside a text of that length.
+const MAX_BESIDE: usize = 4_000;
 /// The most bytes of all blobs of one result together.
 const MAX_BLOB_BYTES: usize = 16 << 20;
 /// Characters kept of the beginning and of the end.
@@ -70,7 +73,8 @@ fn cap_output(spill: &dyn SpillStore, ran: &Ran, output: &mut ToolOutput) -> boo
         output.content.insert(0, Content::Text { text });
         capped = true;
     }
-    let structured_too_long = |value: &serde_json::Value| too_long(&value.to_string());
+    let structured_too_long =
+        |value: &serde_json::Value| too_long(&value.to_string(), MAX_OUTPUT_CHARS);
     if output.structured.as_ref().is_some_and(structured_too_long) {
         output.structured = None;
         capped = true;
@@ -98,13 +102,19 @@ fn cap_blobs(output: &mut ToolOutput) -> bool {
     capped
 }
 
-fn too_long(text: &str) -> bool {
-    text.len() > MAX_OUTPUT_CHARS && text.chars().count() > MAX_OUTPUT_CHARS
+/// The most characters of a call's text: more than the cap only as far as the host itself made it so.
+fn most(ran: &Ran) -> usize {
+    ran.told
+        .clamp(MAX_OUTPUT_CHARS, MAX_OUTPUT_CHARS + MAX_BESIDE)
+}
+
+fn too_long(text: &str, most: usize) -> bool {
+    text.len() > most && text.chars().count() > most
 }
 
 /// Head, pointer and tail of a text that is too long.
 fn cut(spill: &dyn SpillStore, ran: &Ran, text: &str) -> Option<String> {
-    if !too_long(text) {
+    if !too_long(text, most(ran)) {
         return None;
     }
     let total = text.chars().count();

@@ -184,7 +184,8 @@ impl Drop for Recorder {
             wall: self.started.elapsed(),
             ..Usage::default()
         };
-        let record = self.record(&Ending::Stopped(Stop::Cancelled), usage);
+        let mut record = self.record(&Ending::Stopped(Stop::Cancelled), usage);
+        (record.files, record.commands) = self.trail.left().take();
         if let Err(PortError(what)) = self.journal.append(&record) {
             tracing::error!(call = %record.call, "the record of a cancelled call could not be written: {what}");
         }

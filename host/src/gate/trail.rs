@@ -1,11 +1,12 @@
 //! The trail of a call: what each gate said, in order. It is what `explain` prints and what the journal keeps.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::model::{Denial, Gate, RuleSource, Subject};
+use crate::model::{Denial, Gate, Left, RuleSource, Subject};
 
 /// What a gate did with the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -46,6 +47,7 @@ pub struct Trail {
     steps: Vec<Step>,
     rewrites: Vec<String>,
     subjects: Vec<Subject>,
+    left: Arc<Left>,
 }
 
 /// The longest detail, bytes.
@@ -115,6 +117,11 @@ impl Trail {
 
     pub(super) fn take_subjects(&mut self) -> Vec<Subject> {
         std::mem::take(&mut self.subjects)
+    }
+
+    /// What the call leaves while it runs.
+    pub(super) fn left(&self) -> &Arc<Left> {
+        &self.left
     }
 
     /// Hands the steps over.

@@ -9,6 +9,7 @@ mod settings;
 mod shell;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use builder::HostBuilder;
 
@@ -90,6 +91,15 @@ impl Host {
         match &self.shell {
             Some(native) => Some(native.shell().probe().await),
             None => None,
+        }
+    }
+
+    /// Ends every command, every background task and every terminal, and waits at most so long until their processes are gone.
+    /// Gives how many are not. For hosts that stop: dropping the host ends them too, and waits for nothing.
+    pub async fn end_commands(&self, longest: Duration) -> usize {
+        match &self.shell {
+            Some(native) => native.end_all(longest).await,
+            None => 0,
         }
     }
 

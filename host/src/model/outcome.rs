@@ -232,12 +232,15 @@ pub struct CommandUse {
     pub line: String,
     /// SHA-256 of the line.
     pub line_sha256: String,
-    /// `exit 1`, `signal KILL`, `timed out`, `cancelled`, `output limit`; `task ID` for one that nobody waits for; `refused` or
+    /// `exit 1`, `signal KILL`, `timed out`, `cancelled` (also where its call ended first), `output limit`; `task ID` for one that nobody waits for; `refused` or
     /// `not started`, for which the reason stands in the tool's failure.
     pub outcome: String,
     /// What held its processes together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub containment: Option<String>,
+    /// What of its sandbox was not in force.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<String>,
     /// How long it took, milliseconds.
     pub ms: u64,
 }

@@ -70,6 +70,7 @@ impl Provider for ComponentProvider {
             files: call.files().cloned(),
             roots: self.roots.clone(),
             shell: call.shell().cloned().zip(self.shell.clone()),
+            left: Arc::clone(call.left()),
             ledger: Arc::clone(&self.ledger),
             progress: self.progress.clone(),
         };

@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use super::shell_sandbox::{Made, sandbox};
 use crate::policy::ShellGrant;
 use crate::runtime::{
-    CommandEnding, CommandOrder, FinishedCommand, SessionPort, ShellFailure, ShellPort, TaskPage,
-    TaskState,
+    CommandEnding, CommandForce, CommandOrder, FinishedCommand, SessionPort, ShellFailure,
+    ShellPort, StartedTask, TaskPage, TaskState,
 };
 use crate::shell::{
     Command, CommandEnd, CouldNotStart, Ended, Kind, Network, NoTask, Sandbox, Sessions, Shell,
-    Spill, SpillFile, StartFailure, Task, Tasks,
+    Spill, SpillFile, StartFailure, Task, Tasks, WatchedShell,
 };
 
 /// The places of a host that matter to commands.
@@ -35,7 +35,7 @@ pub struct ShellPlaces {
 /// Runs commands on a shell.
 #[derive(Debug)]
 pub struct NativeShell {
-    shell: Arc<dyn Shell>,
+    shell: Arc<WatchedShell>,
     network: Network,
     places: ShellPlaces,
     tasks: Tasks,
@@ -46,7 +46,7 @@ impl NativeShell {
     /// A port over a shell. Dropping it ends its tasks and sessions.
     pub fn new(shell: Arc<dyn Shell>, network: Network, places: ShellPlaces) -> Self {
         Self {
-            shell,
+            shell: Arc::new(WatchedShell::new(shell)),
             network,
             places,
             tasks: Tasks::new(),
@@ -55,8 +55,14 @@ impl NativeShell {
     }
 
     /// What runs the commands.
-    pub fn shell(&self) -> &Arc<dyn Shell> {
-        &self.shell
+    pub fn shell(&self) -> &dyn Shell {
+        self.shell.as_ref()
+    }
+
+    /// Ends every command, every task and every session, and waits at most so long until their processes are gone. Gives how many
+    /// are not.
+    pub async fn end_all(&self, longest: Duration) -> usize {
+        self.shell.end_all(longest).await
     }
 
     pub(super) async fn prepared(
@@ -107,8 +113,10 @@ impl ShellPort for NativeShell {
             truncated: ended.output.truncated,
             spill: ended.spill.map(|path| path.display().to_string()),
             background_killed: ended.background_killed,
-            containment: ended.containment.as_str().to_owned(),
-            gaps,
+            force: CommandForce {
+                containment: Some(ended.containment.as_str().to_owned()),
+                gaps,
+            },
             duration: ended.duration,
         })
     }
@@ -118,12 +126,19 @@ impl ShellPort for NativeShell {
         order: CommandOrder,
         description: String,
         grant: &ShellGrant,
-    ) -> Result<String, ShellFailure> {
-        let (command, sandbox, _) = self.prepared(order, grant).await?;
+    ) -> Result<StartedTask, ShellFailure> {
+        let (command, sandbox, gaps) = self.prepared(order, grant).await?;
         let started = self
             .tasks
-            .start(self.shell.as_ref(), command, &sandbox, description);
-        Ok(started.await?)
+            .start(self.shell(), command, &sandbox, description, gaps);
+        let started = started.await?;
+        Ok(StartedTask {
+            id: started.id,
+            force: CommandForce {
+                containment: Some(started.containment.as_str().to_owned()),
+                gaps: started.gaps,
+            },
+        })
     }
 
     async fn task_output(
@@ -140,7 +155,9 @@ impl ShellPort for NativeShell {
             next: page.next,
             dropped: page.dropped,
             spill: spill.map(|path| path.display().to_string()),
-            notes: ended.map(|ended| ended.notes.clone()).unwrap_or_default(),
+            notes: ended
+                .map(|ended| notes(&ended, &page.task.gaps))
+                .unwrap_or_default(),
             task: page.task.into(),
         })
     }
@@ -156,6 +173,13 @@ impl ShellPort for NativeShell {
     fn sessions(&self) -> Option<&dyn SessionPort> {
         Some(self)
     }
+}
+
+/// What is to be known of a task that has ended.
+fn notes(ended: &Ended, gaps: &[String]) -> Vec<String> {
+    let not_whole =
+        (!gaps.is_empty()).then(|| format!("not in force in its sandbox: {}", gaps.join("; ")));
+    ended.notes.iter().cloned().chain(not_whole).collect()
 }
 
 /// Without the spilled output, where all of it stands in the result.

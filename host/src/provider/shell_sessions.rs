@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::shell::NativeShell;
 use crate::policy::ShellGrant;
 use crate::runtime::{
-    CommandEnding, CommandOrder, SessionPage, SessionPort, SessionState, ShellFailure,
-    TerminalOrder, TypedKeys,
+    CommandEnding, CommandForce, CommandOrder, SessionPage, SessionPort, SessionState,
+    ShellFailure, StartedSession, TerminalOrder, TypedKeys,
 };
 use crate::shell::{NoSession, Session, Spill, Terminal, TerminalError};
 
@@ -23,14 +23,8 @@ impl SessionPort for NativeShell {
         order: CommandOrder,
         terminal: TerminalOrder,
         grant: &ShellGrant,
-    ) -> Result<SessionState, ShellFailure> {
-        let (mut command, sandbox, gaps) = self.prepared(order, grant).await?;
-        if !gaps.is_empty() {
-            tracing::info!(
-                "a session begins with gaps in its sandbox: {}",
-                gaps.join("; ")
-            );
-        }
+    ) -> Result<StartedSession, ShellFailure> {
+        let (mut command, sandbox, mut gaps) = self.prepared(order, grant).await?;
         // What is shown is kept in memory, and read from there.
         discard(command.spill.take());
         let session = Session {
@@ -44,9 +38,16 @@ impl SessionPort for NativeShell {
             timeout: command.timeout,
             spill: None,
         };
-        let opened = self.sessions.open(self.shell().as_ref(), session, &sandbox);
+        let opened = self.sessions.open(self.shell(), session, &sandbox);
         let (id, terminal) = opened.await?;
-        Ok(state(&id, &terminal, None))
+        gaps.extend(terminal.sandbox().gaps.iter().cloned());
+        Ok(StartedSession {
+            session: state(&id, &terminal, None),
+            force: CommandForce {
+                containment: Some(terminal.containment().as_str().to_owned()),
+                gaps,
+            },
+        })
     }
 
     async fn type_keys(

@@ -11,7 +11,7 @@ use crate::model::{
 use crate::policy::{
     Access, Decision, Mode, Policy, PolicySettings, Roots, Rule, ShellGrant, ToolFacts,
 };
-use crate::runtime::{CommandEnding, CommandOrder, ShellPort as _};
+use crate::runtime::{CommandEnding, CommandOrder, ShellPort as _, StartedTask};
 use crate::shell::{LocalShell, Network, Settings};
 
 struct Place {
@@ -170,7 +170,8 @@ async fn tasks_are_read_stopped_and_remembered() {
     let started = place
         .shell
         .start_task(order(line), "waits".to_owned(), &grant);
-    let id = started.await.unwrap();
+    let StartedTask { id, force } = started.await.unwrap();
+    assert!(force.containment.is_some());
     let wait = Duration::from_secs(20);
     let page = place.shell.task_output(&id, 0, wait).await.unwrap();
     assert_eq!((page.text.as_str(), page.next), ("up\n", 3));
@@ -179,6 +180,10 @@ async fn tasks_are_read_stopped_and_remembered() {
     assert_eq!(stopped.ending, Some(CommandEnding::Cancelled));
     let again = place.shell.stop_task(&id).await.unwrap();
     assert_eq!(again.ending, stopped.ending);
+    // What was not in force is told, as it is of commands that are waited for.
+    let page = place.shell.task_output(&id, 0, wait).await.unwrap();
+    let notes = page.notes.join("\n");
+    assert!(force.gaps.iter().all(|gap| notes.contains(gap)), "{notes}");
     assert_eq!(place.shell.list_tasks().await.len(), 1);
     let unknown = place.shell.stop_task("task-9-nope").await.unwrap_err();
     assert_eq!(unknown.code, "not-found");

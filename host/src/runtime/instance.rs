@@ -17,8 +17,8 @@ use super::state::{ProgressSink, State};
 use super::store::{Bounds, empty_sandbox, store};
 use super::trap::{DeadlineStruck, end_of};
 use crate::model::{
-    CommandUse, Content, FileUse, HostFailure, Limits, Stop, Subject, ToolFailure, ToolOutput,
-    Trap, Usage,
+    CommandUse, Content, FileUse, HostFailure, Left, Limits, Stop, Subject, ToolFailure,
+    ToolOutput, Trap, Usage,
 };
 use crate::policy::{FileGrant, ShellGrant};
 
@@ -43,6 +43,8 @@ pub struct CallSetup {
     pub roots: RootDirs,
     /// Its commands, and what runs them.
     pub shell: Option<(ShellGrant, Arc<dyn ShellPort>)>,
+    /// Where what it does is left, should it be given up.
+    pub left: Arc<Left>,
     /// What the session has read.
     pub ledger: Arc<ReadLedger>,
     /// Where progress goes.
@@ -99,7 +101,11 @@ impl LoadedComponent {
         let deadline = Instant::now() + time;
         let files = FileView::new(setup.files, setup.roots, setup.ledger, deadline);
         let mut state = State::new(files, limits.memory.bytes(), deadline, setup.progress);
-        state.shell = setup.shell.map(|(grant, port)| ShellDoor::new(grant, port));
+        let left = &setup.left;
+        state.left = Arc::clone(left);
+        state.shell = setup
+            .shell
+            .map(|(grant, port)| ShellDoor::new(grant, port, Arc::clone(left)));
         let mut store = store(&self.engine, state, limits.fuel.units());
         // Boxed: the instance's future is large, and would be copied on its way down.
         let run = Box::pin(self.run(&mut store, input));

@@ -31,7 +31,10 @@ pub use engine::{EngineError, ToolEngine};
 pub use hook::{HookBounds, HookComponent, HookFault, HookRun, event};
 pub use instance::{CallSetup, GuestEnd, GuestReport};
 pub use shell_port::{
-    CommandEnding, CommandOrder, FinishedCommand, ShellFailure, ShellPort, TaskPage, TaskState,
+    CommandEnding, CommandForce, CommandOrder, FinishedCommand, ShellFailure, ShellPort,
+    StartedTask, TaskPage, TaskState,
 };
-pub use shell_sessions::{SessionPage, SessionPort, SessionState, TerminalOrder, TypedKeys};
+pub use shell_sessions::{
+    SessionPage, SessionPort, SessionState, StartedSession, TerminalOrder, TypedKeys,
+};
 pub use state::ProgressSink;

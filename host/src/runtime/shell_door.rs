@@ -10,10 +10,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::bindings::shell::toolgate::shell::shell as wit;
 use super::shell_port::{
-    CommandEnding, CommandOrder, FinishedCommand, ShellFailure, ShellPort, TaskPage, TaskState,
+    CommandEnding, CommandForce, CommandOrder, FinishedCommand, ShellFailure, ShellPort,
+    StartedTask, TaskPage, TaskState,
 };
 use super::state::State;
-use crate::model::{CommandUse, hex};
+use crate::model::{CommandUse, Left, hex};
 use crate::policy::{LineRefusal, ShellGrant};
 
 type Answer<T> = wasmtime::Result<Result<T, wit::Failure>>;
@@ -43,42 +44,22 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 pub(super) struct ShellDoor {
     pub(super) grant: ShellGrant,
     pub(super) port: Arc<dyn ShellPort>,
-    uses: Vec<CommandUse>,
+    pub(super) uses: Uses,
+    left: Arc<Left>,
 }
 
 impl ShellDoor {
-    pub(super) fn new(grant: ShellGrant, port: Arc<dyn ShellPort>) -> Self {
+    pub(super) fn new(grant: ShellGrant, port: Arc<dyn ShellPort>, left: Arc<Left>) -> Self {
         Self {
             grant,
             port,
-            uses: Vec::new(),
+            uses: Uses::default(),
+            left,
         }
     }
 
     pub(super) fn take_uses(&mut self) -> Vec<CommandUse> {
-        std::mem::take(&mut self.uses)
-    }
-
-    pub(super) fn note(
-        &mut self,
-        line: &str,
-        outcome: String,
-        containment: Option<&str>,
-        took: Duration,
-    ) {
-        if self.uses.len() < MAX_USES {
-            let end = (0..=line.len().min(MAX_PREVIEW))
-                .rev()
-                .find(|end| line.is_char_boundary(*end));
-            let quoted = line.get(..end.unwrap_or(0)).unwrap_or_default();
-            self.uses.push(CommandUse {
-                line: quoted.to_owned(),
-                line_sha256: hex(&Sha256::digest(line.as_bytes())),
-                outcome,
-                containment: containment.map(str::to_owned),
-                ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-            });
-        }
+        std::mem::take(&mut self.uses.0)
     }
 
     /// The order that a guest's words make, if the grant allows it.
@@ -92,7 +73,8 @@ impl ShellDoor {
             self.grant.judge(&command.line).map_err(ShellFailure::from)
         };
         if let Err(refusal) = judged {
-            self.note(&command.line, "refused".to_owned(), None, Duration::ZERO);
+            self.uses
+                .note(&command.line, "refused".to_owned(), None, Duration::ZERO);
             return Err(refusal);
         }
         Ok(CommandOrder {
@@ -116,16 +98,14 @@ impl ShellDoor {
         if order.timeout.unwrap_or(DEFAULT_TIMEOUT).min(LONGEST) > most {
             order.timeout = Some(most);
         }
-        let (line, begun) = (order.line.clone(), Instant::now());
+        let underway = self.uses.begin(&order.line);
         let ran = self.port.run(order, &self.grant).await;
         match &ran {
-            Ok(finished) => self.note(
-                &line,
-                finished.ending.to_string(),
-                Some(&finished.containment),
-                finished.duration,
-            ),
-            Err(_) => self.note(&line, "not started".to_owned(), None, begun.elapsed()),
+            Ok(finished) => {
+                self.left.told(finished.text.chars().count());
+                underway.ended(finished.ending.to_string(), Some(finished.force.clone()));
+            }
+            Err(_) => underway.ended("not started".to_owned(), None),
         }
         ran
     }
@@ -137,14 +117,81 @@ impl ShellDoor {
     ) -> Result<String, ShellFailure> {
         let order = self.order(command)?;
         let description = description.chars().take(MAX_DESCRIPTION).collect();
-        let (line, begun) = (order.line.clone(), Instant::now());
+        let underway = self.uses.begin(&order.line);
         let started = self.port.start_task(order, description, &self.grant).await;
-        let outcome = match &started {
-            Ok(id) => format!("task {id}"),
-            Err(_) => "not started".to_owned(),
-        };
-        self.note(&line, outcome, None, begun.elapsed());
-        started
+        match started {
+            Ok(StartedTask { id, force }) => {
+                underway.ended(format!("task {id}"), Some(force));
+                Ok(id)
+            }
+            Err(failure) => {
+                underway.ended("not started".to_owned(), None);
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// The commands of a call, for its record.
+#[derive(Debug, Default)]
+pub(super) struct Uses(Vec<CommandUse>);
+
+impl Uses {
+    /// A command that begins. What is given stands for it in the record, however its call ends.
+    pub(super) fn begin(&mut self, line: &str) -> Underway<'_> {
+        Underway {
+            uses: self,
+            line: line.to_owned(),
+            begun: Instant::now(),
+            ended: false,
+        }
+    }
+
+    fn note(&mut self, line: &str, outcome: String, force: Option<CommandForce>, took: Duration) {
+        if self.0.len() >= MAX_USES {
+            return;
+        }
+        let end = (0..=line.len().min(MAX_PREVIEW))
+            .rev()
+            .find(|end| line.is_char_boundary(*end));
+        let quoted = line.get(..end.unwrap_or(0)).unwrap_or_default();
+        let CommandForce { containment, gaps } = force.unwrap_or_default();
+        self.0.push(CommandUse {
+            line: quoted.to_owned(),
+            line_sha256: hex(&Sha256::digest(line.as_bytes())),
+            outcome,
+            containment,
+            gaps,
+            ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        });
+    }
+}
+
+/// A command between its beginning and its end. Dropped before, it was cancelled with its call.
+#[derive(Debug)]
+pub(super) struct Underway<'a> {
+    uses: &'a mut Uses,
+    line: String,
+    begun: Instant,
+    ended: bool,
+}
+
+impl Underway<'_> {
+    /// How it ended, and in what.
+    pub(super) fn ended(mut self, outcome: String, force: Option<CommandForce>) {
+        self.ended = true;
+        let took = self.begun.elapsed();
+        self.uses.note(&self.line, outcome, force, took);
+    }
+}
+
+impl Drop for Underway<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let took = self.begun.elapsed();
+            self.uses
+                .note(&self.line, "cancelled".to_owned(), None, took);
+        }
     }
 }
 
@@ -285,8 +332,8 @@ impl From<FinishedCommand> for wit::Finished {
             truncated: finished.truncated,
             spill: finished.spill,
             background_killed: finished.background_killed,
-            containment: finished.containment,
-            gaps: finished.gaps,
+            containment: finished.force.containment.unwrap_or_default(),
+            gaps: finished.force.gaps,
             duration_ms: u32::try_from(finished.duration.as_millis()).unwrap_or(u32::MAX),
         }
     }

@@ -47,6 +47,24 @@ pub enum CommandEnding {
     Idle,
 }
 
+/// What a command runs in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandForce {
+    /// What holds its processes together.
+    pub containment: Option<String>,
+    /// What of the sandbox is not in force.
+    pub gaps: Vec<String>,
+}
+
+/// A command that nobody waits for, as it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedTask {
+    /// Never used twice.
+    pub id: String,
+    /// What is in force.
+    pub force: CommandForce,
+}
+
 /// A command that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedCommand {
@@ -64,10 +82,8 @@ pub struct FinishedCommand {
     pub spill: Option<String>,
     /// Processes that were left behind and stopped.
     pub background_killed: u32,
-    /// What held its processes together.
-    pub containment: String,
-    /// What of the sandbox was not in force.
-    pub gaps: Vec<String>,
+    /// What was in force.
+    pub force: CommandForce,
     /// From before its start to its end.
     pub duration: Duration,
 }
@@ -119,7 +135,7 @@ pub trait ShellPort: Debug + Send + Sync {
         grant: &ShellGrant,
     ) -> Result<FinishedCommand, ShellFailure>;
 
-    /// Starts a command that nobody waits for. Gives its id.
+    /// Starts a command that nobody waits for.
     ///
     /// # Errors
     /// Nothing was executed.
@@ -128,7 +144,7 @@ pub trait ShellPort: Debug + Send + Sync {
         order: CommandOrder,
         description: String,
         grant: &ShellGrant,
-    ) -> Result<String, ShellFailure>;
+    ) -> Result<StartedTask, ShellFailure>;
 
     /// Output of a task from an offset on. Waits at most so long until there is some, or the task has ended.
     ///

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use super::bindings::shell::toolgate::shell::sessions as wit;
 use super::bindings::shell::toolgate::shell::shell::{Command, Failure};
 use super::shell_door::{AFTER_A_WAIT, ShellDoor, offset};
-use super::shell_port::{CommandEnding, CommandOrder, ShellFailure};
+use super::shell_port::{CommandEnding, CommandForce, CommandOrder, ShellFailure, ShellPort};
 use super::state::State;
 use crate::policy::{LineRefusal, ShellGrant};
 
@@ -37,6 +37,15 @@ pub struct SessionState {
     pub columns: u16,
     /// None while it runs, or while a page has not shown all of its output.
     pub ending: Option<CommandEnding>,
+}
+
+/// A session, as it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedSession {
+    /// The session.
+    pub session: SessionState,
+    /// What is in force.
+    pub force: CommandForce,
 }
 
 /// A part of what was shown.
@@ -86,7 +95,7 @@ pub trait SessionPort: Debug + Send + Sync {
         order: CommandOrder,
         terminal: TerminalOrder,
         grant: &ShellGrant,
-    ) -> Result<SessionState, ShellFailure>;
+    ) -> Result<StartedSession, ShellFailure>;
 
     /// Types, and waits at most so long until it is taken.
     ///
@@ -130,10 +139,7 @@ pub trait SessionPort: Debug + Send + Sync {
 
 impl ShellDoor {
     fn sessions(&self) -> Result<&dyn SessionPort, ShellFailure> {
-        self.port.sessions().ok_or_else(|| ShellFailure {
-            code: "could-not-start",
-            message: "this host's shell has no terminals: run the command without one".to_owned(),
-        })
+        sessions(self.port.as_ref())
     }
 
     async fn start_session(
@@ -142,17 +148,21 @@ impl ShellDoor {
         terminal: TerminalOrder,
     ) -> Result<SessionState, ShellFailure> {
         let order = self.order(command)?;
-        let (line, begun) = (order.line.clone(), Instant::now());
-        let started = match self.sessions() {
+        let underway = self.uses.begin(&order.line);
+        let started = match sessions(self.port.as_ref()) {
             Ok(port) => port.start_session(order, terminal, &self.grant).await,
             Err(failure) => Err(failure),
         };
-        let outcome = match &started {
-            Ok(session) => format!("session {}", session.id),
-            Err(_) => "not started".to_owned(),
-        };
-        self.note(&line, outcome, None, begun.elapsed());
-        started
+        match started {
+            Ok(StartedSession { session, force }) => {
+                underway.ended(format!("session {}", session.id), Some(force));
+                Ok(session)
+            }
+            Err(failure) => {
+                underway.ended("not started".to_owned(), None);
+                Err(failure)
+            }
+        }
     }
 
     async fn type_keys(
@@ -198,6 +208,13 @@ impl ShellDoor {
         self.grant.judge_stopping()?;
         self.sessions()?.close_session(id).await
     }
+}
+
+fn sessions(port: &dyn ShellPort) -> Result<&dyn SessionPort, ShellFailure> {
+    port.sessions().ok_or_else(|| ShellFailure {
+        code: "could-not-start",
+        message: "this host's shell has no terminals: run the command without one".to_owned(),
+    })
 }
 
 /// How long a call may wait that still has to tell its result.

@@ -15,6 +15,7 @@ use super::guest_log::GuestLog;
 use super::limiter::Limiter;
 use super::shell_door::ShellDoor;
 use super::wasi_door::Listings;
+use crate::model::Left;
 
 /// The most handles of one call.
 const MAX_HANDLES: usize = 1_000;
@@ -35,6 +36,8 @@ pub(super) struct State {
     listings: Listings,
     pub(super) deadline: Instant,
     pub(super) progress: Option<ProgressSink>,
+    /// Where what was done is left by a call that is given up.
+    pub(super) left: Arc<Left>,
 }
 
 /// Where progress goes: done, total, message.
@@ -72,6 +75,7 @@ impl State {
             listings: Listings::new(),
             deadline,
             progress,
+            left: Arc::default(),
         }
     }
 }
@@ -86,6 +90,14 @@ impl State {
             table: &mut self.table,
         };
         (view, &mut self.files, &mut self.listings)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        let commands = self.shell.as_mut().map(ShellDoor::take_uses);
+        self.left
+            .leave(self.files.take_uses(), commands.unwrap_or_default());
     }
 }
 

@@ -43,7 +43,8 @@ pub trait Spill: Send + std::fmt::Debug {
 #[derive(Debug)]
 pub struct SpillFile {
     file: File,
-    path: PathBuf,
+    /// Until it is handed over.
+    path: Option<PathBuf>,
 }
 
 impl SpillFile {
@@ -62,7 +63,10 @@ impl SpillFile {
             .create_new(true)
             .mode(0o600)
             .open(&path)?;
-        Ok(Self { file, path })
+        Ok(Self {
+            file,
+            path: Some(path),
+        })
     }
 }
 
@@ -71,8 +75,21 @@ impl Spill for SpillFile {
         self.file.write_all(bytes)
     }
 
-    fn finish(self: Box<Self>) -> io::Result<PathBuf> {
-        Ok(self.path)
+    fn finish(mut self: Box<Self>) -> io::Result<PathBuf> {
+        self.path
+            .take()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// What nobody was told of is of no use to anybody.
+impl Drop for SpillFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path
+            && let Err(error) = std::fs::remove_file(path)
+        {
+            tracing::debug!("{} stays: {error}", path.display());
+        }
     }
 }
 
@@ -267,5 +284,8 @@ mod tests {
             let found = std::fs::metadata(path).unwrap().permissions().mode();
             assert_eq!(found & 0o777, mode);
         }
+        drop(SpillFile::create(&folder).unwrap());
+        let left = std::fs::read_dir(&folder).unwrap().count();
+        assert_eq!(left, 1, "one that was not handed over is gone");
     }
 }

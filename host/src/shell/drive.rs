@@ -293,6 +293,9 @@ impl Drive {
     }
 
     fn finish(mut self, mut ended: Ended) -> Ended {
+        if !self.shared.is_awaited() {
+            self.spill = None;
+        }
         match self.spill.take().map(Spill::finish) {
             Some(Ok(path)) => ended.spill = Some(path),
             Some(Err(error)) => {

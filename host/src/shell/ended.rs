@@ -144,7 +144,7 @@ impl InForce {
 /// One stream, whole or cut.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Captured {
-    /// As a model reads it: no control sequences, at most 29,000 characters of head and tail with a line between them.
+    /// As a model reads it: no control sequences, at most 30,000 characters of head and tail with a line between them.
     pub text: String,
     /// How long it was, bytes.
     pub bytes: u64,
@@ -235,8 +235,7 @@ impl Ended {
             line(&errors.text);
         }
         for note in &self.notes {
-            line(&format!("[note: {note}]"));
-            line("\n");
+            line(&format!("[note: {note}]\n"));
         }
         if let Some(marker) = self.marker() {
             line(&marker);

@@ -19,6 +19,7 @@
 //! | `capture`, `text` | its output, bounded, and as a model reads it |
 //! | `ended` | how it ended |
 //! | `tasks` | [`Tasks`]: commands that nobody waits for |
+//! | `watched` | [`WatchedShell`]: ends all commands of a host |
 //! | `cgroup` | a control group of a command |
 //! | `cause` | why a sandbox cannot be had, and what to do |
 
@@ -41,6 +42,7 @@ mod start;
 mod streams;
 mod tasks;
 mod text;
+mod watched;
 #[cfg_attr(
     not(test),
     expect(
@@ -59,7 +61,8 @@ pub use pty::{LONGEST_LINE, LONGEST_WAIT, Reading, Session, Terminal, TerminalEr
 pub use running::{Killer, Output, Running};
 pub use sessions::{Listed, NoSession, Sessions};
 pub use settings::{RunAs, Settings, SettingsError};
-pub use tasks::{NoTask, Page, StartFailure, Task, Tasks};
+pub use tasks::{NoTask, Page, StartFailure, Started, Task, Tasks};
+pub use watched::WatchedShell;
 pub use wire::{Enforced, Layers, Step};
 
 use async_trait::async_trait;

@@ -167,7 +167,7 @@ pub struct Reading {
 /// A command on its terminal. Dropping it ends the whole tree.
 #[derive(Debug)]
 pub struct Terminal {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     control: Control,
     output: Output,
     master: Master,

@@ -1,5 +1,6 @@
 //! A command while it runs: a handle that reads, ends and waits, and whose end is the end of the whole tree.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     progress: watch::Sender<Progress>,
     /// Whether somebody wants it to end.
     pub(super) cancelled: watch::Sender<bool>,
+    /// Nobody waits for its result any more.
+    given_up: AtomicBool,
     /// When it was last used, where that counts.
     used: Mutex<Instant>,
 }
@@ -35,8 +38,14 @@ impl Shared {
             captures: Mutex::default(),
             progress: watch::Sender::default(),
             cancelled: watch::Sender::new(false),
+            given_up: AtomicBool::new(false),
             used: Mutex::new(Instant::now()),
         }
+    }
+
+    /// Whether somebody still waits for its result.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.given_up.load(Ordering::Relaxed)
     }
 
     /// Somebody uses it now.
@@ -74,7 +83,7 @@ impl Shared {
 
 /// Ends a command from elsewhere.
 #[derive(Clone, Debug)]
-pub struct Killer(Arc<Shared>);
+pub struct Killer(pub(super) Arc<Shared>);
 
 impl Killer {
     /// Asks for the end. The command's end is then [`CommandEnd::Cancelled`](super::CommandEnd::Cancelled), unless it had
@@ -86,7 +95,7 @@ impl Killer {
 
 /// Reads the output of a command, also when it has ended. The first 128 KiB and the last 1 MiB of each stream are kept.
 #[derive(Clone, Debug)]
-pub struct Output(Arc<Shared>);
+pub struct Output(pub(super) Arc<Shared>);
 
 impl Output {
     /// Raw bytes of a stream from an offset on, at most `most`.
@@ -106,6 +115,13 @@ impl Output {
     /// Whether nothing more comes.
     pub fn has_ended(&self) -> bool {
         self.0.progress.borrow().ended
+    }
+
+    /// Waits until the whole tree has ended and nothing more comes.
+    pub async fn ended(&self) {
+        let mut progress = self.0.progress.subscribe();
+        let end = progress.wait_for(|now| now.ended).await;
+        tracing::trace!(ok = end.is_ok(), "the end of a command");
     }
 
     /// Waits until more than `seen` bytes were printed, or nothing more comes. Gives how many were printed.
@@ -184,9 +200,10 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if !self.task.is_finished() {
-            // At once, whether or not the runtime comes to drop the task soon.
+            // At once, whether or not the runtime comes to the task soon. The task stays with the tree until that is gone.
             self.control.cut();
-            self.task.abort();
+            self.shared.given_up.store(true, Ordering::Relaxed);
+            self.kill();
         }
     }
 }

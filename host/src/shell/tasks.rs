@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use super::capture::Stream;
 use super::command::{Command, CouldNotStart, Kind, Sandbox};
-use super::ended::{CommandEnd, Ended};
+use super::ended::{CommandEnd, Containment, Ended};
 use super::running::{Killer, Output, Running};
 use super::{Shell, text};
 
@@ -41,6 +41,8 @@ struct Entry {
     begun: Instant,
     killer: Killer,
     output: Output,
+    /// What of the sandbox is not in force.
+    gaps: Vec<String>,
     ended: watch::Receiver<Option<Arc<Ended>>>,
     waiting: AbortHandle,
 }
@@ -58,8 +60,21 @@ pub struct Task {
     pub bytes: u64,
     /// Since its start, or how long it took.
     pub duration: Duration,
+    /// What of the sandbox is not in force.
+    pub gaps: Vec<String>,
     /// Its end; none while it runs.
     pub ended: Option<Arc<Ended>>,
+}
+
+/// A task that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// Its id.
+    pub id: String,
+    /// What holds its tree together.
+    pub containment: Containment,
+    /// What of the sandbox is not in force.
+    pub gaps: Vec<String>,
 }
 
 /// A part of a task's output.
@@ -111,7 +126,7 @@ impl Tasks {
         Self::default()
     }
 
-    /// Starts a command in the background, whatever its kind says. Gives its id.
+    /// Starts a command in the background, whatever its kind says. `gaps`: what its sandbox was made without.
     ///
     /// # Errors
     /// Nothing was executed.
@@ -121,7 +136,8 @@ impl Tasks {
         mut command: Command,
         sandbox: &Sandbox,
         description: String,
-    ) -> Result<String, StartFailure> {
+        mut gaps: Vec<String>,
+    ) -> Result<Started, StartFailure> {
         if self.running() >= MAX_RUNNING {
             return Err(StartFailure::TooMany);
         }
@@ -133,7 +149,10 @@ impl Tasks {
         let chance = uuid::Uuid::new_v4().simple().to_string();
         let chance = chance.get(..8).unwrap_or_default();
         let id = format!("task-{number}-{chance}");
-        let entry = Entry::new(id.clone(), line, description, running);
+        let containment = running.containment();
+        gaps.extend(running.sandbox().gaps.iter().cloned());
+        let mut entry = Entry::new(id.clone(), line, description, running);
+        entry.gaps.clone_from(&gaps);
         let mut known = self.known();
         known.push_back(Arc::new(entry));
         while known.len() > MAX_KNOWN
@@ -141,7 +160,11 @@ impl Tasks {
         {
             known.remove(at);
         }
-        Ok(id)
+        Ok(Started {
+            id,
+            containment,
+            gaps,
+        })
     }
 
     /// All that are known, the latest last.
@@ -242,6 +265,7 @@ impl Entry {
             begun: Instant::now(),
             killer,
             output,
+            gaps: Vec::new(),
             ended,
             waiting: waiting.abort_handle(),
         }
@@ -258,6 +282,7 @@ impl Entry {
             line: self.line.clone(),
             description: self.description.clone(),
             bytes: self.output.printed(),
+            gaps: self.gaps.clone(),
             duration: match &ended {
                 Some(ended) => ended.duration,
                 None => self.begun.elapsed(),

@@ -7,9 +7,8 @@ use vte::{Params, Parser, Perform};
 
 use super::capture::Capture;
 
-/// The most characters of a result's body, head and tail together: with notes and marker it stays below the 30,000 of a
-/// result, so that nobody cuts it again.
-pub(super) const CHARACTERS: usize = 29_000;
+/// The most characters of a result's body, head and tail together. Notes and the marker stand beside it.
+pub(super) const CHARACTERS: usize = 30_000;
 /// What a control sequence begins with.
 const ESCAPE: u8 = 0x1B;
 /// Binary output up to this many bytes is shown all the same, with what is no character replaced.

@@ -38,7 +38,7 @@ impl Tool for Bash {
          one. A line at the end tells how it ended unless that was exit code 0: [exit code: N], [killed by signal: NAME], \
          [timed out after Nms]. An exit code that is not 0 is a result, not a failure. There is no terminal and no stdin; \
          processes that are left behind are stopped when the shell ends. Only the granted directories can be written; /tmp \
-         is the command's own and vanishes with it; there is no network unless the operator gave it. Output over 29,000 \
+         is the command's own and vanishes with it; there is no network unless the operator gave it. Output over 30,000 \
          characters is cut in the middle. To read, find or change files, use Read, Grep, Glob and Edit.",
     )
     .destructive()
