@@ -9,17 +9,18 @@ use toolgate::policy::{Decision, Rule};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
 use crate::command_host::{Shell, with_bash};
-use crate::support::{holds, set_mode};
+use crate::shell_host::with_shell;
+use crate::support::{holds, lacks, set_mode};
 
 cases! {
     "C21" => c21_options_before_the_subcommand_break_the_match,
     "C22" => c22_an_option_before_the_subcommand_is_another_option,
     "C31" => c31_the_wildcard_stands_at_the_end_of_a_word,
     "C40" => c40_a_malformed_rule_stops_the_start,
-    "C43" => c43_an_option_that_writes_passes_the_gate,
+    "C43" => c43_an_option_that_writes_is_stopped_by_the_sandbox,
     "C46" => c46_without_the_wildcard_the_arguments_are_exact,
     "C48" => c48_a_bare_name_in_a_deny_rule_covers_every_argument,
-    "C49" => c49_a_script_passes_the_gate_whatever_it_calls,
+    "C49" => c49_a_script_reaches_no_network_whatever_it_calls,
     "C50" => c50_no_option_is_formed_from_a_field,
 }
 
@@ -113,12 +114,22 @@ async fn c40_a_malformed_rule_stops_the_start() {
     shell.asks("git log").await;
 }
 
-async fn c43_an_option_that_writes_passes_the_gate() {
+async fn c43_an_option_that_writes_is_stopped_by_the_sandbox() {
     let shell = Shell::new(&["Bash(sort:*)"], &[]).await;
     shell
         .runs("sort --output=/etc/toolgate-test /ws/data.txt")
         .await;
     shell.asks("sort /ws/data.txt > /etc/toolgate-test").await;
+    let host = with_shell(Scratch::new(), Setup::default().allow(&["Bash(sort:*)"])).await;
+    host.scratch.file("data.txt", "b\na\n");
+    let said = host
+        .done("Bash", json!({"command": "sort /ws/data.txt"}))
+        .await;
+    assert_eq!(said, "a\nb\n");
+    let line = "sort --output=/etc/toolgate-test /ws/data.txt";
+    let said = host.done("Bash", json!({"command": line})).await;
+    assert!(said.ends_with("[exit code: 2]"), "{said}");
+    assert!(!Path::new("/etc/toolgate-test").exists());
 }
 
 async fn c46_without_the_wildcard_the_arguments_are_exact() {
@@ -146,7 +157,7 @@ async fn c48_a_bare_name_in_a_deny_rule_covers_every_argument() {
     }
 }
 
-async fn c49_a_script_passes_the_gate_whatever_it_calls() {
+async fn c49_a_script_reaches_no_network_whatever_it_calls() {
     let shell = Shell::new(&["Bash(bash run.sh)"], &["Bash(curl:*)"]).await;
     for scratch in shell.scratches() {
         scratch.file("run.sh", "curl https://203.0.113.9/\n");
@@ -155,6 +166,23 @@ async fn c49_a_script_passes_the_gate_whatever_it_calls() {
     shell
         .denies("bash -c 'curl https://203.0.113.9/'", "Bash(curl:*)")
         .await;
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a listener");
+    listener.set_nonblocking(true).expect("not blocking");
+    let port = listener.local_addr().expect("its address").port();
+    let setup = Setup::default().allow(&["Bash(bash run.sh)"]);
+    let host = with_shell(Scratch::new(), setup.deny(&["Bash(curl:*)"])).await;
+    // The second way needs no program that a machine may be without.
+    let script = format!(
+        "echo runs\ncurl -sS http://127.0.0.1:{port}/ && echo reached\nexec 3<>/dev/tcp/127.0.0.1/{port} && echo reached\n"
+    );
+    host.scratch.file("run.sh", script);
+    let said = host.done("Bash", json!({"command": "bash run.sh"})).await;
+    assert!(
+        said.starts_with("runs\n") && said.ends_with("[exit code: 1]"),
+        "{said}"
+    );
+    lacks(&said, &["reached"]);
+    assert!(listener.accept().is_err(), "somebody connected");
 }
 
 async fn c50_no_option_is_formed_from_a_field() {

@@ -1,7 +1,10 @@
 //! Cases of the family `command` about single words: what a rule is compared with is what the shell would run. One of the
 //! family `path` is about words too.
 
+use serde_json::json;
+
 use crate::command_host::Shell;
+use crate::shell_host::with_any_command;
 
 cases! {
     "C07" => c07_only_blanks_and_line_feeds_separate_words,
@@ -200,6 +203,14 @@ async fn c38_a_builtin_needs_a_rule_of_its_own() {
     }
     shell.asks("cd /ws; git branch").await;
     shell.asks("unset PAGER; git branch").await;
+    // Where the export is allowed, it ends with its call.
+    let host = with_any_command().await;
+    let export = "export PAGER='sh -c \"touch /ws/m\"' TG_MINE=1; echo $TG_MINE";
+    assert_eq!(host.done("Bash", json!({"command": export})).await, "1\n");
+    let seen = json!({"command": "git init -q . && git branch; echo \"$PAGER[$TG_MINE]\""});
+    let said = host.done("Bash", seen).await;
+    assert!(said.starts_with("cat[]\n"), "{said}");
+    assert!(!host.scratch.ws.join("m").exists());
 }
 
 async fn p26_an_argument_is_decoded_before_it_is_judged() {

@@ -1,4 +1,4 @@
-//! The field cases of the families `approval`, `command`, `file`, `path` and `schema`, each a test that carries its id.
+//! The field cases of the families `approval`, `command`, `file`, `path`, `schema` and `shell`, each a test that carries its id.
 //!
 //! A case is a plain asynchronous function; `cases!` makes it a test and puts its id into the family's `TESTED`, so a
 //! listed id without a case does not compile, and a case that is not listed is dead code. `registry` counts them all.
@@ -42,4 +42,8 @@ mod schema_errors;
 mod schema_foreign;
 mod schema_host;
 mod schema_values;
+mod shell_ends;
+mod shell_host;
+mod shell_places;
+mod shell_words;
 mod support;

@@ -5,6 +5,7 @@ use toolgate::approval::Fixed;
 use toolgate::model::{DenialReason, Ending, Outcome};
 use toolgate_tests::{Scratch, Setup, TestHost};
 
+use crate::shell_host::with_any_command;
 use crate::support::{always, asking, bytes, holds, lacks, link, names, refused};
 
 cases! {
@@ -224,6 +225,30 @@ async fn p36_git_control_files_are_never_writable() {
     assert_eq!(bytes(&config), b"[core]\n");
     assert_eq!(names(&host.scratch.ws), [".git", "a", "linked"]);
     assert_eq!(names(&host.scratch.ws.join(".git/hooks")), ["sample"]);
+    commands_leave_what_git_obeys().await;
+}
+
+/// The same through commands.
+async fn commands_leave_what_git_obeys() {
+    let host = with_any_command().await;
+    let make = "git init -q . && git init -q a/sub && cp .git/config a/before";
+    host.done("Bash", json!({ "command": make })).await;
+    for line in [
+        "git config core.fsmonitor 'touch /ws/m'",
+        "cd a/sub && git config core.fsmonitor 'touch /ws/m'",
+        "printf x > .git/hooks/pre-commit",
+        "printf x > a/sub/.git/hooks/pre-commit",
+        "mv .git v && mkdir -p .git/hooks && printf x > .git/hooks/pre-commit",
+    ] {
+        let said = host.done("Bash", json!({ "command": line })).await;
+        holds(&said, &["[exit code: "]);
+    }
+    for repository in [".git", "a/sub/.git"] {
+        let repository = host.scratch.ws.join(repository);
+        assert!(!repository.join("hooks/pre-commit").exists());
+        let before = bytes(host.scratch.ws.join("a/before"));
+        assert_eq!(bytes(repository.join("config")), before);
+    }
 }
 
 async fn p38_files_that_run_code_need_a_yes_although_a_rule_allows_them() {

@@ -15,7 +15,8 @@ pub fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(path)
 }
 
-fn this_program(test: &str) -> Command {
+/// Another test of this program in a process of its own.
+pub fn this_program(test: &str) -> Command {
     let mut command = program(std::env::current_exe().expect("this program"));
     command.args(["--exact", test, "--ignored", "--nocapture"]);
     command

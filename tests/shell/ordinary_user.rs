@@ -2,8 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::helper;
 use crate::place::is_root;
+use crate::{helper, ids};
 
 /// A user that no system has.
 const USER: &str = "4242";
@@ -23,7 +23,7 @@ fn everything_holds_for_an_ordinary_user() {
     let output = helper::program("setpriv")
         .args(["--reuid", USER, "--regid", USER, "--clear-groups"])
         .arg(&program)
-        .args(["--test-threads", "2"])
+        .args(["--test-threads", "2", "--show-output"])
         .env("HOME", folder.path())
         .env("USER", USER)
         .current_dir(folder.path())
@@ -34,4 +34,5 @@ fn everything_holds_for_an_ordinary_user() {
     assert!(output.status.success(), "{text}\n{errors}");
     let result = text.lines().rfind(|line| line.starts_with("test result:"));
     println!("as user {USER}: {}", result.unwrap_or_default());
+    ids::say_for(&format!("user {USER}"), &text);
 }

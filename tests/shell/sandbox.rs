@@ -4,8 +4,8 @@ use std::os::unix::net::UnixListener;
 
 use toolgate::shell::{Command, Network, Sandbox};
 
-use crate::helper;
 use crate::place::{Place, exit, is_root, length};
+use crate::{helper, ids};
 
 /// Refused with a reason, and the file is not there.
 async fn refused(place: &Place, line: &str, reason: &str) {
@@ -362,7 +362,7 @@ fn j15_where_it_is_the_only_layer_nothing_runs() {
 fn j17_programs_may_not_be_run_from_memory() {
     let setting = "/proc/sys/vm/memfd_noexec";
     if !is_root() || !std::path::Path::new(setting).exists() {
-        println!("only root can set {setting}");
+        ids::not_here("J17", &format!("only root can set {setting}"));
         return;
     }
     let place = Place::new();
