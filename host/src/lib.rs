@@ -2,6 +2,7 @@
 
 pub mod approval;
 pub mod config;
+pub mod egress;
 mod error;
 pub mod gate;
 pub mod hooks;

@@ -43,6 +43,7 @@ impl Provider for Probe {
             usage: Usage::default(),
             files: Vec::new(),
             commands: Vec::new(),
+            requests: Vec::new(),
             log: Vec::new(),
         }
     }

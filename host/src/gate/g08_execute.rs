@@ -14,7 +14,7 @@ use super::g07_approval::Cleared;
 use super::ports::{ProviderEnd, ProviderReport};
 use super::registry::RegisteredTool;
 use super::trail::{GateNote, Trail};
-use crate::model::{CommandUse, Ending, FileUse, Gate, HostFailure, Usage};
+use crate::model::{CommandUse, Ending, FileUse, Gate, HostFailure, RequestUse, Usage};
 
 /// A call that ran, however it ended.
 #[derive(Debug)]
@@ -33,6 +33,7 @@ pub(super) struct Ran {
     pub(super) usage: Usage,
     pub(super) files: Vec<FileUse>,
     pub(super) commands: Vec<CommandUse>,
+    pub(super) requests: Vec<RequestUse>,
     pub(super) log: Vec<String>,
     /// The longest text that the host's own shell told in it, characters.
     pub(super) told: usize,
@@ -61,6 +62,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
         usage,
         mut files,
         mut commands,
+        requests,
         log,
     } = ran.unwrap_or_else(|_| ProviderReport {
         end: ProviderEnd::HostError(HostFailure {
@@ -69,6 +71,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
         usage: Usage::default(),
         files: Vec::new(),
         commands: Vec::new(),
+        requests: Vec::new(),
         log: Vec::new(),
     });
     // Of a provider that panicked; of others there is nothing left.
@@ -86,6 +89,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
             usage,
             files,
             commands,
+            requests,
             log,
             told: left.longest_told(),
         },

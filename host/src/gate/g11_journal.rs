@@ -15,8 +15,8 @@ use super::g10_post_hooks::Finished;
 use super::ports::{Journal, PortError};
 use super::trail::{GateNote, Step, Trail, beginning};
 use crate::model::{
-    CallId, CallOrigin, CommandUse, Ending, FileUse, HostFailure, Outcome, RawCall, Stop, Subject,
-    Usage, hex,
+    CallId, CallOrigin, CommandUse, Ending, FileUse, HostFailure, Outcome, RawCall, RequestUse,
+    Stop, Subject, Usage, hex,
 };
 
 /// The longest name of a tool that was asked for, bytes.
@@ -59,6 +59,9 @@ pub struct Record {
     /// Commands that it ran, or was refused to run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandUse>,
+    /// Requests that it made, or was refused to make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestUse>,
     /// `done`, `failed`, `denied`, `stopped`, `trapped` or `host-error`.
     pub ending: &'static str,
     /// The denial, the bound, the failure's message; for `done` nothing.
@@ -116,6 +119,7 @@ impl Recorder {
             record.approved_by = ran.approved_by;
             record.files = ran.files;
             record.commands = ran.commands;
+            record.requests = ran.requests;
             log = ran.log;
         }
         self.written = true;
@@ -167,6 +171,7 @@ impl Recorder {
             approved_by: None,
             files: Vec::new(),
             commands: Vec::new(),
+            requests: Vec::new(),
             ending: ending.word(),
             detail: detail.map(bounded),
             output_sha256: sha256(ending.text().as_bytes()),

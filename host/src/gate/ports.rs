@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::g07_approval::Cleared;
 use super::g11_journal::Record;
 use crate::model::{
-    CallId, CommandUse, Ending, FileUse, HookEventName, HostFailure, Stop, Subject, ToolFailure,
-    ToolName, ToolOutput, Trap, Usage,
+    CallId, CommandUse, Ending, FileUse, HookEventName, HostFailure, RequestUse, Stop, Subject,
+    ToolFailure, ToolName, ToolOutput, Trap, Usage,
 };
 
 /// What an adapter reports when it could not do its part.
@@ -33,6 +33,8 @@ pub struct ProviderReport {
     pub files: Vec<FileUse>,
     /// Commands that were run or refused, at most 1,000.
     pub commands: Vec<CommandUse>,
+    /// Requests that were made or refused, at most 1,000.
+    pub requests: Vec<RequestUse>,
     /// Lines that the tool logged.
     pub log: Vec<String>,
 }

@@ -17,6 +17,7 @@ mod mixed_script;
 mod name;
 mod nearest;
 mod outcome;
+mod request_use;
 mod subject;
 mod traits;
 mod trust;
@@ -39,6 +40,7 @@ pub use outcome::{
     CommandUse, Content, Ending, FileUse, HostFailure, Outcome, Stop, ToolFailure, ToolOutput,
     Trap, Usage,
 };
+pub use request_use::RequestUse;
 pub use subject::{Subject, SubjectField, SubjectKind};
 pub use traits::{Concurrency, SideEffect, Traits};
 pub use trust::{Ground, Grounds, Trust};

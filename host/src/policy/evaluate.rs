@@ -11,8 +11,8 @@ use super::rule_set::RuleSet;
 use super::shell_grant::{Ground, Request};
 use super::subjects::ReadSubject;
 use super::{
-    Access, Basis, Decision, FileGuard, Mode, Refusal, Roots, Rule, ShellGrant, ShellGrants,
-    Verdict,
+    Access, Basis, Decision, EgressOpenings, FileGuard, Mode, Refusal, Roots, Rule, ShellGrant,
+    ShellGrants, Verdict,
 };
 use crate::model::{
     DenialReason, FileScope, Ground as TraitGround, RuleSource, ShellTarget, SideEffect, Subject,
@@ -100,6 +100,7 @@ pub struct Policy {
     version: String,
     settings: PolicySettings,
     shell: Arc<ShellGrants>,
+    egress: Arc<EgressOpenings>,
 }
 
 impl Policy {
@@ -122,6 +123,7 @@ impl Policy {
             version,
             settings,
             shell: Arc::default(),
+            egress: Arc::default(),
         })
     }
 
@@ -135,7 +137,8 @@ impl Policy {
         tools: &[ToolFacts],
     ) -> Result<Self, Vec<PolicyError>> {
         let policy = Self::build(rules, self.settings.clone(), tools)?;
-        Ok(policy.with_shell_grants(Arc::clone(&self.shell)))
+        let policy = policy.with_shell_grants(Arc::clone(&self.shell));
+        Ok(policy.with_egress(Arc::clone(&self.egress)))
     }
 
     /// The same with commands that tools may run without naming them in their calls.
@@ -147,6 +150,22 @@ impl Policy {
         }
         self.shell = grants;
         self
+    }
+
+    /// The same with what the operator opens of the network.
+    #[must_use]
+    pub fn with_egress(mut self, openings: Arc<EgressOpenings>) -> Self {
+        if !openings.is_empty() {
+            let both = format!("{}{}", self.version, openings.fingerprint());
+            self.version = hex(&Sha256::digest(both.as_bytes()));
+        }
+        self.egress = openings;
+        self
+    }
+
+    /// What the operator opens of the network.
+    pub(super) fn egress(&self) -> &EgressOpenings {
+        &self.egress
     }
 
     /// The mode.

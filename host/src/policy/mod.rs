@@ -4,8 +4,12 @@
 //! call run?) and [`FileGuard::judge`] (may this file be touched?). Never contains I/O.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod address;
 mod command;
 mod decision;
+mod egress_ask;
+mod egress_grant;
+mod egress_pattern;
 mod evaluate;
 mod exact;
 mod file_guard;
@@ -30,8 +34,12 @@ mod url_pattern;
 mod url_subject;
 mod verdict;
 
+pub use address::{AddressFault, judge_address};
 pub use command::{CommandIndex, CommandLine, CommandPattern, CommandPatternError, SimpleCommand};
 pub use decision::Decision;
+pub use egress_ask::{EgressOpenings, NetworkAsk, NetworkAskError};
+pub use egress_grant::{EgressGrant, EgressRefusal, JudgedUrl};
+pub use egress_pattern::{EgressAllow, EgressPattern, EgressPatternError, EgressPatterns};
 pub use evaluate::{Policy, PolicyError, PolicySettings, Question, ToolFacts};
 pub use exact::{exact_rule, literal_path};
 pub use file_guard::{Access, FileGuard, Refusal};

@@ -8,7 +8,7 @@ use super::pattern_index::PatternIndex;
 use super::subjects::ReadSubject;
 use super::{
     CommandIndex, CommandLine, CommandPattern, Decision, PathPattern, PatternError, UrlIndex,
-    UrlPattern, UrlReadings,
+    UrlPattern, UrlReadings, UrlSubject,
 };
 use crate::model::{RuleSource, SubjectKind};
 
@@ -130,6 +130,11 @@ impl RuleSet {
         )
     }
 
+    /// Rules whose pattern matches this URL; rules without a pattern are left out.
+    pub(super) fn matching_url(&self, url: &UrlSubject) -> Vec<RuleSource> {
+        picked(&self.url_rules, self.urls.matching(url))
+    }
+
     fn of_kind(&self, kind: SubjectKind) -> &[RuleSource] {
         match kind {
             SubjectKind::Path => &self.path_rules,
@@ -148,9 +153,7 @@ impl RuleSet {
                     &self.command_rules,
                     self.commands.touching(line, self.effect == Decision::Deny),
                 )),
-                ReadSubject::Url(url) => {
-                    sources.extend(picked(&self.url_rules, self.urls.matching(url)));
-                }
+                ReadSubject::Url(url) => sources.extend(self.matching_url(url)),
             }
         }
         sources
@@ -167,7 +170,7 @@ impl RuleSet {
                 ReadSubject::Command(line) => {
                     picked(&self.command_rules, self.commands.allowing(line))
                 }
-                ReadSubject::Url(url) => picked(&self.url_rules, self.urls.matching(url)),
+                ReadSubject::Url(url) => self.matching_url(url),
             };
             if matching.is_empty() {
                 return sources;

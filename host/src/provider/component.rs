@@ -79,6 +79,7 @@ impl Provider for ComponentProvider {
             usage,
             files,
             commands,
+            requests,
             log,
         } = self.component.call(setup, &input).await;
         ProviderReport {
@@ -92,6 +93,7 @@ impl Provider for ComponentProvider {
             usage,
             files,
             commands,
+            requests,
             log,
         }
     }
@@ -103,6 +105,7 @@ fn host_error(message: String) -> ProviderReport {
         usage: crate::model::Usage::default(),
         files: Vec::new(),
         commands: Vec::new(),
+        requests: Vec::new(),
         log: Vec::new(),
     }
 }

@@ -17,8 +17,8 @@ use super::state::{ProgressSink, State};
 use super::store::{Bounds, empty_sandbox, store};
 use super::trap::{DeadlineStruck, end_of};
 use crate::model::{
-    CommandUse, Content, FileUse, HostFailure, Left, Limits, Stop, Subject, ToolFailure,
-    ToolOutput, Trap, Usage,
+    CommandUse, Content, FileUse, HostFailure, Left, Limits, RequestUse, Stop, Subject,
+    ToolFailure, ToolOutput, Trap, Usage,
 };
 use crate::policy::{FileGrant, ShellGrant};
 
@@ -86,6 +86,8 @@ pub struct GuestReport {
     pub files: Vec<FileUse>,
     /// Commands that were run or refused.
     pub commands: Vec<CommandUse>,
+    /// Requests that were made or refused.
+    pub requests: Vec<RequestUse>,
     /// What was logged.
     pub log: Vec<String>,
 }
@@ -130,6 +132,7 @@ impl LoadedComponent {
                 .as_mut()
                 .map(ShellDoor::take_uses)
                 .unwrap_or_default(),
+            requests: Vec::new(),
             log: state.log.take(),
         }
     }
