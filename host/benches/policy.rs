@@ -164,6 +164,7 @@ fn policy(
         roots: Roots::new(ws.clone(), ws, Vec::new(), Vec::new()),
         home: None,
         protected: Vec::new(),
+        coming: Vec::new(),
     };
     Policy::build(&rules, settings, std::slice::from_ref(tool)).map_err(|errors| {
         errors

@@ -92,6 +92,7 @@ impl SchemaHost {
             ),
             home: None,
             protected: Vec::<PathBuf>::new(),
+            coming: Vec::new(),
         };
         let journal = Arc::new(Memory::default());
         let chain = Chain::new(ChainParts {
@@ -205,6 +206,7 @@ fn registration(name: &str, schema: &Value, probe: &Probe) -> Registration {
     });
     Registration {
         computes_subjects: false,
+        foreign: None,
         declaration: declaration.expect("a declaration"),
         digest: "0".repeat(64),
         built_in: false,

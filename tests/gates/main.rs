@@ -4,6 +4,7 @@
 mod approval_seen;
 mod command_hooks;
 mod component_hooks;
+mod live_tools;
 mod native;
 mod order;
 mod panics;

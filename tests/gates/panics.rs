@@ -225,6 +225,7 @@ fn registration(name: &str, in_subjects: bool) -> Registration {
     };
     Registration {
         computes_subjects: in_subjects,
+        foreign: None,
         declaration: Declaration::check(parts).expect("a declaration"),
         digest: "0".repeat(64),
         built_in: false,
@@ -254,6 +255,7 @@ fn chain(scratch: &Scratch, journal: &Arc<Memory>) -> Chain {
         roots,
         home: None::<PathBuf>,
         protected: Vec::new(),
+        coming: Vec::new(),
     };
     let facts: Vec<_> = registry.tools().map(|tool| tool.facts().clone()).collect();
     Chain::new(ChainParts {

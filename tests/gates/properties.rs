@@ -180,6 +180,7 @@ impl Ground {
             roots: Roots::new(ws.clone(), ws.clone(), Vec::new(), Vec::new()),
             home: None,
             protected: Vec::new(),
+            coming: Vec::new(),
         };
         Policy::build(rules, settings, &self.facts).expect("a policy")
     }

@@ -97,7 +97,7 @@ async fn with_shell() -> TestHost {
 #[tokio::test]
 async fn without_a_shell_no_tool_needs_one() {
     let host = TestHost::new().await;
-    let needs = |tool: &&Arc<RegisteredTool>| tool.declaration().shell().is_some();
+    let needs = |tool: &Arc<RegisteredTool>| tool.declaration().shell().is_some();
     assert_eq!(host.host.all_tools().filter(needs).count(), 0);
     let with = with_shell().await;
     assert_eq!(with.host.all_tools().filter(needs).count(), 11);
@@ -182,6 +182,7 @@ fn registered(capabilities: &[(&str, &str)], trust: Trust) -> Arc<RegisteredTool
     registry
         .register(Registration {
             computes_subjects: false,
+            foreign: None,
             declaration: Declaration::check(parts).expect("a declaration"),
             digest: "0".repeat(64),
             built_in: false,

@@ -31,8 +31,9 @@ async fn bash_is_judged_like_a_shell() {
     let tool = host
         .host
         .all_tools()
-        .find(|tool| tool.name().as_str() == "Bash");
-    let traits = &tool.expect("the tool").facts().traits;
+        .find(|tool| tool.name().as_str() == "Bash")
+        .expect("the tool");
+    let traits = &tool.facts().traits;
     assert!(traits.level == SideEffect::Mutating && traits.destructive && traits.open_world);
     host.denied("Bash", json!({ "command": "true" })).await;
 }

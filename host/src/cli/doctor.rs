@@ -91,7 +91,7 @@ async fn running(host: &Host, mut checks: Vec<Check>, asked: Check) -> (Vec<Chec
         ok: true,
         found: shown.join(", "),
     });
-    let names: Vec<&str> = host.tools().map(|tool| tool.name().as_str()).collect();
+    let names: Vec<String> = host.tools().map(|tool| tool.name().to_string()).collect();
     checks.push(Check {
         what: "tools",
         ok: !names.is_empty(),

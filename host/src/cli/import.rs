@@ -28,7 +28,8 @@ pub(crate) async fn run(cli: &Cli, file: &Path) -> anyhow::Result<Exit> {
             plain.build().await?
         }
     };
-    let tools: Vec<&str> = host.all_tools().map(|tool| tool.name().as_str()).collect();
+    let tools: Vec<_> = host.all_tools().collect();
+    let tools: Vec<&str> = tools.iter().map(|tool| tool.name().as_str()).collect();
     let home = etcetera::home_dir().ok();
     let folder = std::env::current_dir()?;
     let place = toolgate::policy::fold(&folder, file);

@@ -19,8 +19,9 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
         return file(cli, &path).await;
     }
     let host = setup::host(&cli.setup).await?;
-    let Some(found) = host.all_tools().find(|known| known.name().as_str() == tool) else {
-        let names = host.all_tools().map(|known| known.name().as_str());
+    let tools: Vec<_> = host.all_tools().collect();
+    let Some(found) = tools.iter().find(|known| known.name().as_str() == tool) else {
+        let names = tools.iter().map(|known| known.name().as_str());
         render::note(&format!(
             "there is neither a tool nor a file '{tool}'.{}",
             suggestion(tool, names)

@@ -9,7 +9,7 @@ use super::{render, setup};
 pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
     let host = setup::host(&cli.setup).await?;
     if cli.setup.json {
-        let tools: Vec<_> = host.tools().map(|tool| entry(tool)).collect();
+        let tools: Vec<_> = host.tools().map(|tool| entry(&tool)).collect();
         return render::json(&tools);
     }
     let mut table = render::table(&["TOOL", "LEVEL", "SUBJECT", "ASKS FOR", "WHAT IT DOES"]);

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use serde::Serialize;
+use tokio::sync::watch;
 
 use super::g02_resolve::Resolved;
 use super::g05_schema::Validated;
@@ -15,11 +16,11 @@ use super::g07_approval::{Approval, Asked, Cleared};
 use super::g10_post_hooks::Finished;
 use super::g11_journal::Recorder;
 use super::hook_run::EventHooks;
-use super::in_force::InForce;
+use super::in_force::{Ground, InForce, RefusedTool, ToolChange};
 use super::ports::{
     Approver, EventHook, HookEvent, Journal, PostHook, PreHook, Remembered, Sight, SpillStore,
 };
-use super::registry::Registry;
+use super::registry::{RegisteredTool, Registry};
 use super::session::SessionEvent;
 use super::trail::{GateNote, Step, Trail};
 use super::{
@@ -68,8 +69,7 @@ pub struct ChainParts {
 /// See the module.
 #[derive(Debug)]
 pub struct Chain {
-    registry: Registry,
-    policies: InForce,
+    in_force: InForce,
     pre_hooks: PreHooks,
     approval: Approval,
     post_hooks: Vec<Arc<dyn PostHook>>,
@@ -107,8 +107,7 @@ impl Chain {
     pub fn new(parts: ChainParts) -> Self {
         let roots = Arc::clone(parts.policy.roots());
         Self {
-            registry: parts.registry,
-            policies: InForce::new(parts.policy),
+            in_force: InForce::new(parts.registry, parts.policy),
             pre_hooks: PreHooks {
                 hooks: parts.pre_hooks,
                 timeout: parts.hook_timeout,
@@ -131,14 +130,35 @@ impl Chain {
         }
     }
 
-    /// The tools.
-    pub fn registry(&self) -> &Registry {
-        &self.registry
+    /// The tools of this moment.
+    pub fn registry(&self) -> Arc<Registry> {
+        self.in_force.current().registry
+    }
+
+    /// The tools of this moment that a model may see, by name.
+    pub fn shown(&self) -> Vec<Arc<RegisteredTool>> {
+        let Ground { registry, policy } = self.in_force.current();
+        let shown = registry.tools().filter(|tool| policy.shows(tool.facts()));
+        shown.cloned().collect()
+    }
+
+    /// Takes tools out and adds others, in one step. Calls that have passed gate 2 keep the tool that they have. A tool that
+    /// cannot be added is reported, and the rest of the change takes place.
+    ///
+    /// # Errors
+    /// The rules do not hold with these tools: nothing is changed.
+    pub fn change_tools(&self, change: ToolChange) -> Result<Vec<RefusedTool>, Vec<PolicyError>> {
+        self.in_force.change_tools(change)
+    }
+
+    /// A count that grows whenever what a model may see changes: other tools, other rules.
+    pub fn tools_changed(&self) -> watch::Receiver<u64> {
+        self.in_force.changed()
     }
 
     /// The policy in force.
     pub fn policy(&self) -> Arc<Policy> {
-        self.policies.current()
+        self.in_force.current().policy
     }
 
     /// Puts other rules in force, with all other settings as they are. Calls that are not cleared yet are decided again.
@@ -146,14 +166,7 @@ impl Chain {
     /// # Errors
     /// What is wrong with the rules: the old ones stay in force.
     pub fn set_rules(&self, rules: &[Rule]) -> Result<(), Vec<PolicyError>> {
-        let tools: Vec<_> = self
-            .registry
-            .tools()
-            .map(|tool| tool.facts().clone())
-            .collect();
-        let policy = self.policies.current().with_rules(rules, &tools)?;
-        self.policies.replace(policy);
-        Ok(())
+        self.in_force.set_rules(rules)
     }
 
     /// Tells the hooks of an event of the session.
@@ -204,9 +217,11 @@ impl Chain {
     /// Gates 1 to 7, by one policy from the first to the last.
     async fn clear(&self, raw: &RawCall, trail: &mut Trail) -> Result<Cleared, Denial> {
         for _ in 0..=MAX_POLICY_CHANGES {
-            let policy = self.policies.current();
-            let hooked = self.decide(&policy, raw, trail).await?;
-            let asked = self.approval.ask(&self.policies, &policy, hooked, trail);
+            let ground = self.in_force.current();
+            let hooked = self.decide(&ground, raw, trail).await?;
+            let asked = self
+                .approval
+                .ask(&self.in_force, &ground.policy, hooked, trail);
             match asked.await? {
                 Asked::Cleared(cleared) => return Ok(*cleared),
                 Asked::PolicyChanged => {}
@@ -218,11 +233,12 @@ impl Chain {
     /// Gates 1 to 6, with the way back that a rewrite takes.
     async fn decide(
         &self,
-        policy: &Policy,
+        ground: &Ground,
         raw: &RawCall,
         trail: &mut Trail,
     ) -> Result<Hooked, Denial> {
-        let mut resolved = self.admit(policy, raw, trail)?;
+        let policy = &ground.policy;
+        let mut resolved = admit(ground, raw, trail)?;
         let mut rewriter: Option<String> = None;
         let mut asked = None;
         for _ in 0..=MAX_REWRITES {
@@ -245,23 +261,6 @@ impl Chain {
             Gate::PreHooks,
             DenialReason::TooManyRewrites { limit },
         ))
-    }
-
-    /// Gates 1 and 2: there is such a call.
-    fn admit(&self, policy: &Policy, raw: &RawCall, trail: &mut Trail) -> Result<Resolved, Denial> {
-        let parsed = g01_parse::parse(raw)?;
-        trail.note(
-            Gate::Parse,
-            GateNote::Passed,
-            "one JSON object within the limits",
-        );
-        let resolved = g02_resolve::resolve(&self.registry, policy, parsed)?;
-        trail.note(
-            Gate::Resolve,
-            GateNote::Passed,
-            "the tool exists and may be seen",
-        );
-        Ok(resolved)
     }
 
     /// Gates 3 to 5: what every version of an input passes.
@@ -300,26 +299,11 @@ impl Chain {
     }
 
     async fn explain_walk(&self, raw: &RawCall, trail: &mut Trail) -> Result<(), Denial> {
-        let policy = self.policies.current();
-        let admitted = self.admit(&policy, raw, trail);
-        let resolved = admitted.map_err(|denial| self.with_what_hides(&policy, raw, denial))?;
-        let validated = self.judge(&policy, resolved, trail).await?;
-        self.explain_rest(&policy, &validated, trail).await
-    }
-
-    /// A model must not learn that a hidden tool exists; who asks for an explanation may.
-    fn with_what_hides(&self, policy: &Policy, raw: &RawCall, denial: Denial) -> Denial {
-        let hidden = self
-            .registry
-            .get(&raw.name)
-            .filter(|_| denial.gate == Gate::Resolve)
-            .and_then(|tool| policy.hidden_by(tool.facts()));
-        match hidden {
-            Some(reason) => denial
-                .with_hint(format!("the tool is there and hidden: {reason}"))
-                .with_matched(reason.sources().to_vec()),
-            None => denial,
-        }
+        let ground = self.in_force.current();
+        let admitted = admit(&ground, raw, trail);
+        let resolved = admitted.map_err(|denial| with_what_hides(&ground, raw, denial))?;
+        let validated = self.judge(&ground.policy, resolved, trail).await?;
+        self.explain_rest(&ground.policy, &validated, trail).await
     }
 
     async fn explain_rest(
@@ -341,5 +325,37 @@ impl Chain {
         let (note, detail) = self.approval.foretell(policy, permitted).await?;
         trail.note(Gate::Approval, note, detail);
         Ok(())
+    }
+}
+
+/// Gates 1 and 2: there is such a call.
+fn admit(ground: &Ground, raw: &RawCall, trail: &mut Trail) -> Result<Resolved, Denial> {
+    let parsed = g01_parse::parse(raw)?;
+    trail.note(
+        Gate::Parse,
+        GateNote::Passed,
+        "one JSON object within the limits",
+    );
+    let resolved = g02_resolve::resolve(&ground.registry, &ground.policy, parsed)?;
+    trail.note(
+        Gate::Resolve,
+        GateNote::Passed,
+        "the tool exists and may be seen",
+    );
+    Ok(resolved)
+}
+
+/// A model must not learn that a hidden tool exists; who asks for an explanation may.
+fn with_what_hides(ground: &Ground, raw: &RawCall, denial: Denial) -> Denial {
+    let hidden = ground
+        .registry
+        .get(&raw.name)
+        .filter(|_| denial.gate == Gate::Resolve)
+        .and_then(|tool| ground.policy.hidden_by(tool.facts()));
+    match hidden {
+        Some(reason) => denial
+            .with_hint(format!("the tool is there and hidden: {reason}"))
+            .with_matched(reason.sources().to_vec()),
+        None => denial,
     }
 }

@@ -126,7 +126,7 @@ impl Approval {
     /// Asks, where it must be asked.
     pub(super) async fn ask(
         &self,
-        policies: &InForce,
+        in_force: &InForce,
         policy: &Policy,
         call: Hooked,
         trail: &mut Trail,
@@ -151,7 +151,7 @@ impl Approval {
                 (files, Some(by))
             }
         };
-        if !policies.still(policy) {
+        if !in_force.still(policy) {
             let what = "the policy changed meanwhile: decided again";
             trail.note(Gate::Approval, GateNote::Changed, what);
             return Ok(Asked::PolicyChanged);

@@ -48,12 +48,13 @@ pub use g07_approval::Cleared;
 pub use g09_output::MAX_OUTPUT_CHARS;
 pub use g11_journal::Record;
 pub use hook_run::{EventHooks, HOOK_TIMEOUT};
+pub use in_force::{RefusedTool, ToolChange, ToolRefusal};
 pub use ports::{
     Answer, ApprovalRequest, Approver, BoundFiles, EventHook, HookEvent, HookReply, Journal,
     PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered, SeenFile,
     SeenPath, Sight, SpillStore, Standing,
 };
-pub use registry::{RegisteredTool, Registration, RegistrationError, Registry};
+pub use registry::{Foreign, RegisteredTool, Registration, RegistrationError, Registry};
 pub use schema::{InputSchema, SchemaError};
 pub use session::SessionEvent;
 pub use trail::{GateNote, Step, Trail};

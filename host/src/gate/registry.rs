@@ -1,8 +1,11 @@
-//! The registry: name to declaration and provider. A second tool of a name is refused.
+//! The registry: name to declaration and provider. A second tool of a name is refused, also where the two differ only in
+//! upper and lower case: who reads a list would take one for the other.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::ports::Provider;
 use super::schema::{InputSchema, SchemaError};
@@ -26,8 +29,20 @@ pub struct Registration {
     pub schema_mode: SchemaMode,
     /// It computes subjects of its own ([`Provider::subjects`]).
     pub computes_subjects: bool,
+    /// What is known of a tool that no sandbox holds; none for a component.
+    pub foreign: Option<Foreign>,
     /// What runs it.
     pub provider: Arc<dyn Provider>,
+}
+
+/// A tool of a foreign server.
+#[derive(Debug)]
+pub struct Foreign {
+    /// The verdict on what its calls may do, from the server's annotations and what the operator says of them. It stands in
+    /// the place of the one on the declaration's claim.
+    pub traits: Traits,
+    /// The schema that inputs are held against: the server's own, of which the declaration shows what every client can read.
+    pub schema: Value,
 }
 
 /// A tool that can be called.
@@ -51,6 +66,16 @@ pub enum RegistrationError {
     /// The name is taken.
     #[error("a tool named '{0}' is registered already")]
     Taken(ToolName),
+    /// Another name is the same but for upper and lower case.
+    #[error(
+        "the name '{name}' differs from that of the tool '{taken}' only in upper and lower case"
+    )]
+    TooAlike {
+        /// The name.
+        name: ToolName,
+        /// The name that is there.
+        taken: ToolName,
+    },
     /// The schema.
     #[error("{tool}: {error}")]
     Schema {
@@ -62,19 +87,23 @@ pub enum RegistrationError {
 }
 
 impl RegisteredTool {
-    fn new(registration: Registration) -> Result<Self, RegistrationError> {
+    pub(super) fn new(registration: Registration) -> Result<Self, RegistrationError> {
         let declaration = registration.declaration;
-        let schema = InputSchema::compile(&declaration.input_schema).map_err(|error| {
-            RegistrationError::Schema {
-                tool: declaration.name.clone(),
-                error,
-            }
+        let (traits, schema) = match registration.foreign {
+            Some(Foreign { traits, schema }) => (traits, InputSchema::compile(&schema)),
+            None => (
+                Traits::resolve(
+                    &declaration.claim,
+                    &declaration.evidence(),
+                    registration.trust,
+                ),
+                InputSchema::compile(&declaration.input_schema),
+            ),
+        };
+        let schema = schema.map_err(|error| RegistrationError::Schema {
+            tool: declaration.name.clone(),
+            error,
         })?;
-        let traits = Traits::resolve(
-            &declaration.claim,
-            &declaration.evidence(),
-            registration.trust,
-        );
         let turn =
             (traits.concurrency == Concurrency::Exclusive).then(|| tokio::sync::Mutex::new(()));
         Ok(Self {
@@ -155,9 +184,13 @@ fn file_access(declaration: &Declaration) -> Option<(Access, FileScope)> {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Registry {
     tools: BTreeMap<ToolName, Arc<RegisteredTool>>,
+    /// Names in lower case, and the name that each is of.
+    folded: BTreeMap<String, ToolName>,
+    /// Removed tools with a subject or a view of files: a deny rule on one of them binds files and commands of every tool.
+    gone: Vec<ToolFacts>,
 }
 
 impl Registry {
@@ -166,12 +199,49 @@ impl Registry {
     /// # Errors
     /// [`RegistrationError`]: nothing is added.
     pub fn register(&mut self, registration: Registration) -> Result<(), RegistrationError> {
-        let tool = RegisteredTool::new(registration)?;
-        if self.tools.contains_key(tool.name()) {
-            return Err(RegistrationError::Taken(tool.name().clone()));
-        }
-        self.tools.insert(tool.name().clone(), Arc::new(tool));
+        self.insert(RegisteredTool::new(registration)?)
+    }
+
+    pub(super) fn insert(&mut self, tool: RegisteredTool) -> Result<(), RegistrationError> {
+        let name = tool.name().clone();
+        self.free(&name)?;
+        self.gone.retain(|gone| gone.name != name);
+        self.folded
+            .insert(name.as_str().to_ascii_lowercase(), name.clone());
+        self.tools.insert(name, Arc::new(tool));
         Ok(())
+    }
+
+    /// Whether a tool of this name could be added.
+    ///
+    /// # Errors
+    /// The name, or one that differs only in upper and lower case, is taken.
+    pub fn free(&self, name: &ToolName) -> Result<(), RegistrationError> {
+        match self.folded.get(&name.as_str().to_ascii_lowercase()) {
+            None => Ok(()),
+            Some(taken) if taken == name => Err(RegistrationError::Taken(name.clone())),
+            Some(taken) => Err(RegistrationError::TooAlike {
+                name: name.clone(),
+                taken: taken.clone(),
+            }),
+        }
+    }
+
+    /// Takes a tool out. Rules on the files and commands of its calls go on holding.
+    pub(super) fn remove(&mut self, name: &ToolName) -> Option<Arc<RegisteredTool>> {
+        let tool = self.tools.remove(name)?;
+        self.folded.remove(&name.as_str().to_ascii_lowercase());
+        let facts = tool.facts();
+        if facts.files.is_some() || facts.subject.is_some() || facts.computes_subjects {
+            self.gone.push(tool.facts().clone());
+        }
+        Some(tool)
+    }
+
+    /// What a policy is built for: the tools, and removed ones whose rules go on holding.
+    pub fn facts(&self) -> Vec<ToolFacts> {
+        let tools = self.tools.values().map(|tool| tool.facts());
+        tools.chain(&self.gone).cloned().collect()
     }
 
     /// The tool of this exact name.

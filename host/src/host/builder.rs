@@ -370,6 +370,7 @@ impl HostBuilder {
             registry.register(Registration {
                 digest: component.digest().to_owned(),
                 computes_subjects: component.computes_subjects(),
+                foreign: None,
                 built_in,
                 trust: settings::trust(&self.config, &name, built_in),
                 limits: settings::limits(&self.config, &declaration)?,
@@ -420,9 +421,9 @@ impl HostBuilder {
             roots,
             home: etcetera::home_dir().ok(),
             protected,
+            coming: Vec::new(),
         };
-        let facts: Vec<_> = registry.tools().map(|tool| tool.facts().clone()).collect();
-        let policy = Policy::build(&self.config.rules, settings, &facts);
+        let policy = Policy::build(&self.config.rules, settings, &registry.facts());
         let grants = Arc::new(shell::grants(&self.config)?);
         Ok(policy.map_err(HostError::Policy)?.with_shell_grants(grants))
     }

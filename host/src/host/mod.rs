@@ -14,7 +14,7 @@ use std::time::Duration;
 pub use builder::HostBuilder;
 
 use crate::error::HostError;
-use crate::gate::{Chain, Explanation, RegisteredTool, SessionEvent};
+use crate::gate::{Chain, Explanation, RefusedTool, RegisteredTool, SessionEvent, ToolChange};
 use crate::model::{Denial, Outcome, RawCall};
 use crate::policy::{ExemptLine, Policy, Rule};
 use crate::provider::NativeShell;
@@ -54,18 +54,31 @@ impl Host {
         self.chain.explain(call).await
     }
 
-    /// The tools that a model may see, by name.
-    pub fn tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        let policy = self.chain.policy();
-        self.chain
-            .registry()
-            .tools()
-            .filter(move |tool| policy.shows(tool.facts()))
+    /// The tools of this moment that a model may see, by name.
+    pub fn tools(&self) -> impl Iterator<Item = Arc<RegisteredTool>> {
+        self.chain.shown().into_iter()
     }
 
-    /// All tools, the hidden ones too.
-    pub fn all_tools(&self) -> impl Iterator<Item = &Arc<RegisteredTool>> {
-        self.chain.registry().tools()
+    /// All tools of this moment, the hidden ones too, by name.
+    pub fn all_tools(&self) -> impl Iterator<Item = Arc<RegisteredTool>> {
+        let tools: Vec<_> = self.chain.registry().tools().cloned().collect();
+        tools.into_iter()
+    }
+
+    /// Adds, replaces and takes out tools while the host runs, in one step. Names and rules are checked as at the start: a
+    /// tool whose name is taken, or that a rule does not fit, is not added and comes back with the reason, and the rest of
+    /// the change takes place. Calls that are in flight keep the tool that they resolved.
+    ///
+    /// # Errors
+    /// The rules do not hold with these tools: nothing is changed.
+    pub fn change_tools(&self, change: ToolChange) -> Result<Vec<RefusedTool>, HostError> {
+        let changed = self.chain.change_tools(change);
+        changed.map_err(HostError::Policy)
+    }
+
+    /// A count that grows whenever what [`tools`](Self::tools) gives changes, be it by other tools or by other rules.
+    pub fn tools_changed(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.chain.tools_changed()
     }
 
     /// Which tools run without being asked where no rule speaks of them.

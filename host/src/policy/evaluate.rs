@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::index::{self, ByTool, ToolRules};
+use super::index::{self, ByTool, Names, ToolRules};
 use super::rule_set::RuleSet;
 use super::shell_grant::{Ground, Request};
 use super::subjects::ReadSubject;
@@ -52,6 +52,8 @@ pub struct PolicySettings {
     pub home: Option<PathBuf>,
     /// Files of the operator that join the protected set.
     pub protected: Vec<PathBuf>,
+    /// Beginnings of names of tools that come while the host runs: a rule may name one that is not there yet.
+    pub coming: Vec<String>,
 }
 
 /// Why a policy cannot be built: each stops the start.
@@ -97,6 +99,7 @@ pub struct Policy {
     commands: RuleSet,
     pub(super) roots: Arc<Roots>,
     pub(super) guard: Arc<FileGuard>,
+    given: Arc<[Rule]>,
     version: String,
     settings: PolicySettings,
     shell: Arc<ShellGrants>,
@@ -113,11 +116,21 @@ impl Policy {
         settings: PolicySettings,
         tools: &[ToolFacts],
     ) -> Result<Self, Vec<PolicyError>> {
-        let version = version(rules, &settings);
-        let index = index::build(rules, &settings, tools)?;
+        Self::of(rules.into(), settings, tools, Names::Checked)
+    }
+
+    fn of(
+        given: Arc<[Rule]>,
+        settings: PolicySettings,
+        tools: &[ToolFacts],
+        names: Names,
+    ) -> Result<Self, Vec<PolicyError>> {
+        let version = version(&given, &settings);
+        let index = index::build(&given, &settings, tools, names)?;
         Ok(Self {
             rules: index.by_tool,
             commands: index.commands,
+            given,
             roots: Arc::new(settings.roots.clone()),
             guard: Arc::new(index.guard),
             version,
@@ -139,6 +152,25 @@ impl Policy {
         let policy = Self::build(rules, self.settings.clone(), tools)?;
         let policy = policy.with_shell_grants(Arc::clone(&self.shell));
         Ok(policy.with_egress(Arc::clone(&self.egress)))
+    }
+
+    /// The same rules and settings for other tools. The rules' names were checked when they were put in force: one may be
+    /// that of a tool that is gone.
+    ///
+    /// # Errors
+    /// A rule does not fit one of the tools; all rules together are too many.
+    pub fn with_tools(&self, tools: &[ToolFacts]) -> Result<Self, Vec<PolicyError>> {
+        let (rules, settings) = (Arc::clone(&self.given), self.settings.clone());
+        let policy = Self::of(rules, settings, tools, Names::AsTheyAre)?;
+        Ok(policy.with_shell_grants(Arc::clone(&self.shell)))
+    }
+
+    /// Whether every rule that names this tool fits it.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn fits(&self, tool: &ToolFacts) -> Result<(), PolicyError> {
+        index::fits(&self.given, &self.settings, tool)
     }
 
     /// The same with commands that tools may run without naming them in their calls.

@@ -339,6 +339,7 @@ mod tests {
             roots: Roots::new(ws.clone(), ws, Vec::new(), Vec::new()),
             home: None,
             protected: Vec::new(),
+            coming: Vec::new(),
         };
         let rules: Vec<Rule> = rules
             .iter()

@@ -30,11 +30,21 @@ pub(super) struct Index {
     pub(super) guard: FileGuard,
 }
 
+/// Whether a rule must name a tool that is there, or one that is coming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    /// A name that no tool has is an error.
+    Checked,
+    /// Such a rule waits for its tool.
+    AsTheyAre,
+}
+
 /// Builds the index; every rule that does not fit a tool is an error of its own.
 pub(super) fn build(
     rules: &[Rule],
     settings: &PolicySettings,
     tools: &[ToolFacts],
+    names: Names,
 ) -> Result<Index, Vec<PolicyError>> {
     let mut errors = Vec::new();
     let mut sorted = Sorted::default();
@@ -43,6 +53,7 @@ pub(super) fn build(
     for rule in rules {
         let named = match named(rule, tools, &by_name) {
             Ok(named) => named,
+            Err(_) if names == Names::AsTheyAre || is_coming(rule, settings) => Vec::new(),
             Err(what) => {
                 errors.push(wrong(rule, what));
                 continue;
@@ -69,6 +80,30 @@ pub(super) fn build(
             what: error.to_string(),
         }]
     })
+}
+
+/// Whether every rule that names this tool fits it.
+pub(super) fn fits(
+    rules: &[Rule],
+    settings: &PolicySettings,
+    tool: &ToolFacts,
+) -> Result<(), PolicyError> {
+    let mut sorted = Sorted::default();
+    let naming = rules.iter().filter(|rule| rule.name.matches(&tool.name));
+    for rule in naming {
+        let added = sorted.add(rule, tool, settings);
+        added.map_err(|what| wrong(rule, what))?;
+    }
+    Ok(())
+}
+
+/// A rule for a tool that comes while the host runs.
+fn is_coming(rule: &Rule, settings: &PolicySettings) -> bool {
+    let NamePattern::Exact(name) = &rule.name else {
+        return false;
+    };
+    let mut coming = settings.coming.iter();
+    coming.any(|beginning| name.as_str().starts_with(beginning.as_str()))
 }
 
 fn wrong(rule: &Rule, what: String) -> PolicyError {

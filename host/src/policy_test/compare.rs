@@ -242,6 +242,7 @@ mod tests {
             roots: Roots::new(workspace.clone(), workspace, Vec::new(), Vec::new()),
             home: None,
             protected: Vec::new(),
+            coming: Vec::new(),
         };
         let policy = Policy::build(&[], settings, &[]).unwrap();
         let step = Step {

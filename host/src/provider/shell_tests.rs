@@ -64,6 +64,7 @@ fn place(deny: &[&str]) -> Place {
         roots: Roots::new(ws.clone(), ws, Vec::new(), Vec::new()),
         home: None,
         protected: Vec::new(),
+        coming: Vec::new(),
     };
     let places = ShellPlaces {
         home: None,

@@ -60,6 +60,7 @@ fn policy(mode: Mode, rules: &[(Decision, &str)]) -> Policy {
         roots: Roots::new(ws.clone(), ws, Vec::new(), Vec::new()),
         home: None,
         protected: vec!["/ws/own".into()],
+        coming: Vec::new(),
     };
     Policy::build(&rules, settings, &tools()).unwrap()
 }

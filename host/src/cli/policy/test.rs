@@ -62,7 +62,7 @@ async fn judge(host: &Host, case: Case) -> anyhow::Result<Judged> {
     let explanation = host.explain(&call).await;
     let mut tools = host.all_tools();
     let tool = tools.find(|tool| tool.name().as_str() == case.call);
-    let tool = tool.map(|tool| tool.facts());
+    let tool = tool.as_ref().map(|tool| tool.facts());
     let found = Found::of(&explanation, tool, &host.policy());
     let differences = case.differences(&found);
     Ok(Judged {
