@@ -39,9 +39,25 @@ pub mod hook;
 )]
 pub mod hook_bindings;
 mod hook_exports;
+#[cfg(feature = "http")]
+pub mod http;
 mod input;
 mod output;
 pub mod sessions;
+pub mod settings;
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from the WIT"
+)]
+pub mod settings_bindings;
 pub mod shell;
 #[doc(hidden)]
 #[allow(
@@ -83,6 +99,12 @@ pub use output::{Blob, Content, Link, Output};
 pub use serde_json::{Map, Value, json};
 pub use tool::{ResolvedSubject, Subjects, Tool};
 pub use toolgate_guest_macros::ToolInput;
+
+/// Reads JSON from wherever it comes. None: it is none.
+#[must_use]
+pub fn parse_json(text: &[u8]) -> Option<Value> {
+    serde_json::from_slice(text).ok()
+}
 
 /// What the macros of this crate write calls to. Not for authors: it changes without notice.
 #[doc(hidden)]

@@ -57,6 +57,7 @@ pub(crate) fn rows(config: &Config) -> Vec<Row> {
     permissions(config, &mut rows);
     places(config, &mut rows);
     shell(config, &mut rows);
+    web(config, &mut rows);
     bounds(config, &mut rows);
     for rule in by_effect(&config.rules) {
         rows.push(Row {
@@ -184,6 +185,19 @@ fn shell(config: &Config, rows: &mut Vec<Row>) {
     }
 }
 
+fn web(config: &Config, rows: &mut Vec<Row>) {
+    let search = &config.web_search;
+    one(rows, "web_search.backend", &search.backend, word);
+    one(rows, "web_search.url", &search.url, Clone::clone);
+    one(rows, "web_search.secret", &search.secret, Clone::clone);
+    for (tool, settings) in &config.tool_settings {
+        for (name, value) in settings {
+            let setting = format!("tools.{tool}.settings.{name}");
+            rows.push(row(&setting, value.value.clone(), &value.source));
+        }
+    }
+}
+
 fn bounds(config: &Config, rows: &mut Vec<Row>) {
     let all = std::iter::once(("limits".to_owned(), &config.limits));
     let tools = config.limits_of.iter();
@@ -301,6 +315,8 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
             "trusted": config.trusted,
         },
         "shell": config.shell,
+        "web_search": config.web_search,
+        "tools": config.tool_settings,
         "journal": {"file": config.journal},
         "rules": rules,
         "hooks": config.hooks,

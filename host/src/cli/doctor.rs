@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolgate::Host;
-use toolgate::config::{ApprovalSetting, ApproverKind, Layer, Loaded};
+use toolgate::config::{ApprovalSetting, ApproverKind, Layer, Loaded, WebSearchSetting};
 
 use super::args::Cli;
 use super::exit::Exit;
@@ -43,6 +43,7 @@ async fn checks(cli: &Cli) -> (Vec<Check>, Exit) {
     };
     let mut checks = vec![configuration(cli, &loaded)];
     let asked = approver(&loaded.config.approval);
+    let search = web_search(&loaded.config.web_search);
     checks.extend(setup::unheard(&loaded.config).map(|found| Check {
         what: "session hooks",
         ok: true,
@@ -53,7 +54,7 @@ async fn checks(cli: &Cli) -> (Vec<Check>, Exit) {
         Err(error) => Err(error),
     };
     match built {
-        Ok(host) => running(&host, checks, asked).await,
+        Ok(host) => running(&host, checks, [asked, search]).await,
         Err(error) => failed(checks, &error),
     }
 }
@@ -79,7 +80,11 @@ fn failed(mut checks: Vec<Check>, error: &anyhow::Error) -> (Vec<Check>, Exit) {
     (checks, exit)
 }
 
-async fn running(host: &Host, mut checks: Vec<Check>, asked: Check) -> (Vec<Check>, Exit) {
+async fn running(
+    host: &Host,
+    mut checks: Vec<Check>,
+    configured: [Check; 2],
+) -> (Vec<Check>, Exit) {
     let policy = host.policy();
     let roots = policy.roots();
     let shown: Vec<String> = roots
@@ -107,7 +112,7 @@ async fn running(host: &Host, mut checks: Vec<Check>, asked: Check) -> (Vec<Chec
         ),
     });
     checks.push(sandbox(host).await);
-    checks.push(asked);
+    checks.extend(configured);
     checks.push(shell(host).await);
     let exit = match checks.iter().all(|check| check.ok) {
         true => Exit::Done,
@@ -205,6 +210,24 @@ fn approver(approval: &ApprovalSetting) -> Check {
     };
     Check {
         what: "approval",
+        ok: true,
+        found,
+    }
+}
+
+/// Whom questions to the web go to. Nobody is asked here: that would cost.
+fn web_search(setting: &WebSearchSetting) -> Check {
+    let found = match setting.service() {
+        Ok(Some(service)) => format!(
+            "{} at {} (not asked now)",
+            service.backend.as_str(),
+            service.url
+        ),
+        Ok(None) => "none is configured ([web_search]), and WebSearch is not registered".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Check {
+        what: "web search",
         ok: true,
         found,
     }

@@ -10,6 +10,8 @@ use toml::Spanned;
 use super::rule_entry::RuleEntry;
 use super::settings::ApproverKind;
 use super::shell::Shell;
+use super::tools::Tool;
+use super::web_search::WebSearch;
 use crate::model::{HookFormat, SideEffect, SubjectKind};
 use crate::policy::{ExemptLine, SchemaMode};
 
@@ -37,6 +39,11 @@ pub(super) struct File {
     /// Commands.
     #[schemars(with = "Option<Shell>")]
     pub(super) shell: Option<Spanned<Shell>>,
+    /// What single tools are told, by the tool's name.
+    pub(super) tools: BTreeMap<String, Tool>,
+    /// Whom questions to the web go to.
+    #[schemars(with = "Option<WebSearch>")]
+    pub(super) web_search: Option<Spanned<WebSearch>>,
     /// Where records go.
     pub(super) journal: Journal,
 }

@@ -132,6 +132,7 @@ impl Layers {
         }
         self.flags.add_to(&mut loaded.config)?;
         approval::check(&loaded.config)?;
+        loaded.config.web_search.service()?;
         Ok(loaded)
     }
 

@@ -12,7 +12,7 @@ use super::reading::Reading;
 use super::rule_entry::RuleEntry;
 use super::settings::{Config, LimitSetting};
 use super::source::{Layer, Sourced};
-use super::{approval, hooks, keys, shell};
+use super::{approval, hooks, keys, shell, tools, web_search};
 use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
@@ -65,6 +65,8 @@ pub(super) fn add(
         .trusted
         .extend(components.trusted.into_iter().map(named));
     shell::add(config, &reading, file.shell)?;
+    tools::add(config, &reading, file.tools)?;
+    web_search::add(config, &reading, file.web_search)?;
     keep(
         &mut config.journal,
         file.journal.file.map(placed).transpose()?,

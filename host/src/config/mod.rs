@@ -23,7 +23,9 @@ mod shell;
 mod source;
 #[cfg(test)]
 mod tests;
+mod tools;
 mod trust;
+mod web_search;
 mod workspace;
 
 use std::path::PathBuf;
@@ -40,6 +42,7 @@ pub use settings::{
 pub use shell::{ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting, ShellUser};
 pub use source::{Layer, Source, Sourced};
 pub use trust::{TrustStore, Trusted};
+pub use web_search::{SearchService, WebSearchBackend, WebSearchSetting};
 pub use workspace::{NotInForce, Preview, WhyNot, WorkspaceFile};
 
 /// Why a configuration cannot be used.
@@ -52,6 +55,16 @@ pub struct ConfigError {
     pub line: usize,
     /// What is wrong, and what would be right.
     pub what: String,
+}
+
+/// What a text says as a person's file, for what is fuzzed.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn of_text(file: &std::path::Path, text: &str) -> Result<Config, ConfigError> {
+    let mut config = Config::default();
+    merge::add(&mut config, Layer::User, file, text)?;
+    approval::check(&config)?;
+    config.web_search.service()?;
+    Ok(config)
 }
 
 /// The JSON Schema of `toolgate.toml`, for editors.

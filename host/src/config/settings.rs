@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
+use super::web_search::WebSearchSetting;
 use crate::model::{HookEventName, HookFormat, SideEffect, SubjectField};
 use crate::policy::{ExemptLine, Mode, Rule, SchemaMode};
 
@@ -53,6 +54,10 @@ pub struct Config {
     pub trusted: Vec<Sourced<String>>,
     /// Commands.
     pub shell: ShellSetting,
+    /// What single tools are told: by the tool's name, texts by names of its own.
+    pub tool_settings: BTreeMap<String, BTreeMap<String, Sourced<String>>>,
+    /// Whom questions to the web go to.
+    pub web_search: WebSearchSetting,
     /// The journal file.
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::built_in::{self, BuiltIn};
 use super::hooks::Hooks;
-use super::{Host, approvers, code, settings, shell};
+use super::{Host, approvers, code, settings, shell, web};
 use crate::approval::FileSight;
 use crate::config::{
     Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
@@ -337,7 +337,8 @@ impl HostBuilder {
         let ledger = Arc::new(ReadLedger::new());
         let strangers = self.strangers()?;
         // All at once: loading is work, and there may be several cores.
-        let wanted = self.wanted_built_ins(shell.is_some())?;
+        let search = web::service(&self.config)?;
+        let wanted = self.wanted_built_ins(shell.is_some(), search.is_some())?;
         let built_in = wanted.into_iter().map(|tool| {
             let source = Source::BuiltIn {
                 compiled: tool.compiled,
@@ -382,7 +383,13 @@ impl HostBuilder {
                         Arc::clone(&ledger),
                         self.progress.0.clone(),
                     )
-                    .with_shell(shell.clone().map(|shell| shell as Arc<dyn ShellPort>)),
+                    .with_shell(shell.clone().map(|shell| shell as Arc<dyn ShellPort>))
+                    .with_settings(web::settings(
+                        &self.config,
+                        &name,
+                        built_in,
+                        search.as_ref(),
+                    )),
                 ),
                 declaration,
             })?;
@@ -390,7 +397,11 @@ impl HostBuilder {
         Ok(registry)
     }
 
-    fn wanted_built_ins(&self, shell: bool) -> Result<Vec<&'static BuiltIn>, HostError> {
+    fn wanted_built_ins(
+        &self,
+        shell: bool,
+        search: bool,
+    ) -> Result<Vec<&'static BuiltIn>, HostError> {
         let all = built_in::all();
         let names = || all.iter().map(|tool| tool.name);
         if let Some(unknown) = self
@@ -404,8 +415,10 @@ impl HostBuilder {
         }
         let left_out = &self.config.without;
         let without = |tool: &&BuiltIn| !left_out.iter().any(|name| name.value == tool.name);
-        // Better no tool than one whose commands vanish.
-        let usable = |tool: &&BuiltIn| shell || !tool.needs_shell;
+        // Better no tool than one whose commands vanish, or whose questions nobody answers.
+        let usable = |tool: &&BuiltIn| {
+            (shell || !tool.needs_shell) && (search || tool.name != web::WEB_SEARCH)
+        };
         Ok(all.iter().filter(without).filter(usable).collect())
     }
 

@@ -7,6 +7,7 @@ mod code;
 mod hooks;
 mod settings;
 mod shell;
+mod web;
 
 use std::sync::Arc;
 use std::time::Duration;

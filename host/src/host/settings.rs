@@ -112,6 +112,10 @@ fn named(config: &Config) -> Vec<(&'static str, &str, &Source)> {
     for tool in &config.trusted {
         named.push(("'trusted' of [components]", &tool.value, &tool.source));
     }
+    for (tool, settings) in &config.tool_settings {
+        let first = settings.values().next();
+        named.extend(first.map(|set| ("table [tools]", tool.as_str(), &set.source)));
+    }
     for (tool, grant) in &config.shell.granted {
         named.push(("table [shell.grants]", tool.as_str(), &grant.source));
     }

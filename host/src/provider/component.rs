@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 use crate::gate::{Cleared, Provider, ProviderEnd, ProviderReport};
 use crate::model::{HostFailure, Subject};
 use crate::runtime::files::{ReadLedger, RootDirs};
-use crate::runtime::{CallSetup, GuestEnd, GuestReport, LoadedComponent, ProgressSink, ShellPort};
+use crate::runtime::{
+    CallSetup, GuestEnd, GuestReport, LoadedComponent, ProgressSink, ShellPort, ToolSettings,
+};
 
 /// Runs calls of one component.
 pub struct ComponentProvider {
@@ -17,6 +19,7 @@ pub struct ComponentProvider {
     ledger: Arc<ReadLedger>,
     progress: Option<ProgressSink>,
     shell: Option<Arc<dyn ShellPort>>,
+    settings: ToolSettings,
 }
 
 impl ComponentProvider {
@@ -33,6 +36,7 @@ impl ComponentProvider {
             ledger,
             progress,
             shell: None,
+            settings: ToolSettings::default(),
         }
     }
 
@@ -40,6 +44,13 @@ impl ComponentProvider {
     #[must_use]
     pub fn with_shell(mut self, shell: Option<Arc<dyn ShellPort>>) -> Self {
         self.shell = shell;
+        self
+    }
+
+    /// The same with what the operator set for the tool.
+    #[must_use]
+    pub fn with_settings(mut self, settings: ToolSettings) -> Self {
+        self.settings = settings;
         self
     }
 }
@@ -71,6 +82,7 @@ impl Provider for ComponentProvider {
             roots: self.roots.clone(),
             shell: call.shell().cloned().zip(self.shell.clone()),
             left: Arc::clone(call.left()),
+            settings: Arc::clone(&self.settings),
             ledger: Arc::clone(&self.ledger),
             progress: self.progress.clone(),
         };

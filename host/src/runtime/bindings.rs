@@ -53,6 +53,22 @@ pub mod shell {
     });
 }
 
+/// Settings of a tool.
+pub mod settings {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        inline: "
+            package toolgate:host-doors;
+
+            world settings {
+                import toolgate:tool/settings@0.1.0;
+            }
+        ",
+        world: "toolgate:host-doors/settings",
+        imports: { default: trappable },
+    });
+}
+
 /// The world of hooks.
 pub mod hook {
     wasmtime::component::bindgen!({

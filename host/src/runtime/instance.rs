@@ -11,6 +11,7 @@ use super::bindings::exports::toolgate::tool::tool as exported;
 use super::bindings::toolgate::tool::types as wit;
 use super::component::{LoadedComponent, subject_kind};
 use super::files::{FileView, ReadLedger, RootDirs};
+use super::settings_door::ToolSettings;
 use super::shell_door::ShellDoor;
 use super::shell_port::ShellPort;
 use super::state::{ProgressSink, State};
@@ -45,6 +46,8 @@ pub struct CallSetup {
     pub shell: Option<(ShellGrant, Arc<dyn ShellPort>)>,
     /// Where what it does is left, should it be given up.
     pub left: Arc<Left>,
+    /// What the operator set for the tool.
+    pub settings: ToolSettings,
     /// What the session has read.
     pub ledger: Arc<ReadLedger>,
     /// Where progress goes.
@@ -108,6 +111,7 @@ impl LoadedComponent {
         state.shell = setup
             .shell
             .map(|(grant, port)| ShellDoor::new(grant, port, Arc::clone(left)));
+        state.settings = setup.settings;
         let mut store = store(&self.engine, state, limits.fuel.units());
         // Boxed: the instance's future is large, and would be copied on its way down.
         let run = Box::pin(self.run(&mut store, input));

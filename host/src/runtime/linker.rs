@@ -4,7 +4,7 @@ use wasmtime::Engine;
 use wasmtime::component::{HasData, Linker};
 use wasmtime_wasi::p2::bindings::filesystem;
 
-use super::bindings::{shell, toolgate};
+use super::bindings::{settings, shell, toolgate};
 use super::state::State;
 use super::wasi_door::GuardedFilesystem;
 
@@ -30,6 +30,7 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     )?;
     linker.allow_shadowing(false);
     toolgate::tool::host::add_to_linker::<State, Own>(&mut linker, |state| state)?;
+    settings::toolgate::tool::settings::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     toolgate::files::files::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     shell::toolgate::shell::shell::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     shell::toolgate::shell::sessions::add_to_linker::<State, Own>(&mut linker, |state| state)?;

@@ -16,6 +16,7 @@ mod host_door;
 mod instance;
 mod limiter;
 mod linker;
+mod settings_door;
 mod shell_door;
 mod shell_port;
 mod shell_sessions;
@@ -30,6 +31,7 @@ pub use component::{ComponentError, LoadedComponent, Source, read_component};
 pub use engine::{EngineError, ToolEngine};
 pub use hook::{HookBounds, HookComponent, HookFault, HookRun, event};
 pub use instance::{CallSetup, GuestEnd, GuestReport};
+pub use settings_door::ToolSettings;
 pub use shell_port::{
     CommandEnding, CommandForce, CommandOrder, FinishedCommand, ShellFailure, ShellPort,
     StartedTask, TaskPage, TaskState,

@@ -13,6 +13,7 @@ use wasmtime_wasi_http::{
 use super::files::FileView;
 use super::guest_log::GuestLog;
 use super::limiter::Limiter;
+use super::settings_door::ToolSettings;
 use super::shell_door::ShellDoor;
 use super::wasi_door::Listings;
 use crate::model::Left;
@@ -33,6 +34,7 @@ pub(super) struct State {
     pub(super) log: GuestLog,
     pub(super) files: FileView,
     pub(super) shell: Option<ShellDoor>,
+    pub(super) settings: ToolSettings,
     listings: Listings,
     pub(super) deadline: Instant,
     pub(super) progress: Option<ProgressSink>,
@@ -72,6 +74,7 @@ impl State {
             log,
             files,
             shell: None,
+            settings: ToolSettings::default(),
             listings: Listings::new(),
             deadline,
             progress,

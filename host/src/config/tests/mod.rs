@@ -3,6 +3,7 @@
 mod layers;
 mod one_file;
 mod trust;
+mod web;
 
 use std::path::{Path, PathBuf};
 
