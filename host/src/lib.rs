@@ -19,6 +19,10 @@ pub mod spill;
 pub mod state;
 pub mod suggest;
 
+#[cfg(test)]
+#[path = "../fuzz/src/replay.rs"]
+mod fuzzed;
+
 pub use config::state_dir;
 pub use error::HostError;
 pub use host::{Host, HostBuilder};

@@ -59,6 +59,14 @@ pub(super) fn normalise(call: Resolved, trail: &mut Trail) -> Normalised {
     }
 }
 
+/// An input as a schema means it, for what is fuzzed.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn normalised(schema: &Value, mut input: Map<String, Value>) -> Map<String, Value> {
+    let schema = SchemaView::root(schema);
+    normalise_object(&schema, &mut input, "", &mut Changes::default());
+    input
+}
+
 fn normalise_object(
     schema: &SchemaView<'_>,
     object: &mut Map<String, Value>,
@@ -164,16 +172,10 @@ mod tests {
     use serde_json::json;
 
     fn normalised(schema: Value, input: Value) -> Value {
-        let Value::Object(mut object) = input else {
+        let Value::Object(object) = input else {
             panic!("an object")
         };
-        normalise_object(
-            &SchemaView::root(&schema),
-            &mut object,
-            "",
-            &mut Changes::default(),
-        );
-        Value::Object(object)
+        Value::Object(super::normalised(&schema, object))
     }
 
     fn one(property: Value, value: Value) -> Value {

@@ -44,6 +44,8 @@ mod trail;
 pub use crate::model::HookEventName;
 pub use chain::{Chain, ChainParts, Explanation};
 pub use g01_parse::object as parse_object;
+#[cfg(any(test, fuzzing))]
+pub(crate) use g03_normalise::normalised;
 pub use g07_approval::Cleared;
 pub use g09_output::MAX_OUTPUT_CHARS;
 pub use g11_journal::Record;

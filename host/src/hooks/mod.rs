@@ -9,6 +9,8 @@ mod reply;
 
 pub use command::{CommandHook, HookError};
 pub use component::ComponentHook;
+#[cfg(test)]
+pub(crate) use reply::in_both_formats;
 
 use crate::gate::HookEventName;
 use crate::model::ToolName;

@@ -38,6 +38,12 @@ pub(super) fn parse(stdout: &str) -> Result<HookReply, PortError> {
     }
 }
 
+/// What a text says in each format, for what is fuzzed.
+#[cfg(any(test, fuzzing))]
+pub(crate) fn in_both_formats(stdout: &str) -> [Result<HookReply, PortError>; 2] {
+    [parse(stdout), parse_claude(stdout)]
+}
+
 /// A reply, within the limits of gate 1: its input takes the place of one that passed them.
 fn read<T: DeserializeOwned>(stdout: &str) -> Result<T, PortError> {
     let wrong = |what: String| PortError(format!("printed something that is not a reply: {what}"));
