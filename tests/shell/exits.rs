@@ -1,10 +1,10 @@
 //! Families A, B and C: exits, signals, and nobody at the keyboard.
 
-use toolgate::shell::{Command, LocalShell, Sandbox, Settings, Shell as _, Step};
+use toolgate::shell::{Command, Sandbox, Settings, Step};
 
 use crate::commands;
 use crate::place::Prints::{Among, Exactly};
-use crate::place::{Place, exit, signal};
+use crate::place::{Place, exit, made, signal};
 
 commands! {
     a01_echo: "echo hello" => exit(0), Exactly("hello\n");
@@ -35,7 +35,7 @@ commands! {
 async fn a06_the_shell_is_missing() {
     let mut settings = Settings::default();
     settings.shell = "/nowhere/bash".into();
-    let shell = LocalShell::new(settings).expect("settings");
+    let shell = made(settings).expect("settings");
     let refused = shell.start(Command::new("true"), &Sandbox::default()).await;
     let refused = refused.expect_err("no shell");
     assert_eq!((refused.step, refused.errno), (Step::Shell, Some(2)));

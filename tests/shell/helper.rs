@@ -2,9 +2,9 @@
 
 use std::process::{Child, Command, Stdio};
 
-use toolgate::shell::{Layers, LocalShell, Sandbox, Settings, Shell as _};
+use toolgate::shell::{Layers, Sandbox, Settings};
 
-use crate::place::Place;
+use crate::place::{self, Place};
 
 /// A program that is no command of the shell.
 #[expect(
@@ -96,7 +96,7 @@ async fn as_a_host() {
     if std::env::var_os("TOOLGATE_TEST_LANDLOCK").is_some() {
         settings.layers = Layers::Landlock;
     }
-    let shell = LocalShell::new(settings).expect("settings");
+    let shell = place::made(settings).expect("settings");
     let sandbox = Sandbox::new(vec![ws.into()], None);
     let text = match shell
         .start(toolgate::shell::Command::new(line), &sandbox)

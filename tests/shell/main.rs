@@ -5,6 +5,7 @@
 
 mod adversary;
 mod background;
+mod bubblewrap;
 mod calls;
 mod cgroup;
 mod escape;
@@ -12,6 +13,7 @@ mod exits;
 mod helper;
 mod ids;
 mod killed;
+mod launchers;
 mod many;
 mod ordinary_user;
 mod output;

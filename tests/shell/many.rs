@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use toolgate::shell::{Command, LocalShell, Sandbox, Settings, Shell as _};
+use toolgate::shell::{Command, Sandbox, Settings};
 
 use crate::helper;
 use crate::output::resident;
-use crate::place::{SLACK, exit};
+use crate::place::{SLACK, exit, made};
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd")
@@ -32,7 +32,7 @@ fn m01_fifty_at_once_leave_nothing() {
 #[tokio::test]
 #[ignore = "counted in a process of its own"]
 async fn m01_alone() {
-    let shell = std::sync::Arc::new(LocalShell::new(Settings::default()).expect("settings"));
+    let shell = std::sync::Arc::new(made(Settings::default()).expect("settings"));
     let run = |number: usize, dropped: bool| {
         let shell = std::sync::Arc::clone(&shell);
         async move {
@@ -74,7 +74,7 @@ fn m02_many_in_a_row_leave_nothing() {
 #[tokio::test]
 #[ignore = "counted in a process of its own"]
 async fn m02_alone() {
-    let shell = LocalShell::new(Settings::default()).expect("settings");
+    let shell = made(Settings::default()).expect("settings");
     let mut before = (0, 0);
     let begun = Instant::now();
     for number in 0..300 {
@@ -102,7 +102,7 @@ fn m03_a_big_host_starts_as_fast() {
 #[ignore = "measured in a process of its own"]
 async fn m03_alone() {
     let big = vec![1_u8; 512 << 20];
-    let shell = LocalShell::new(Settings::default()).expect("settings");
+    let shell = made(Settings::default()).expect("settings");
     let mut times = Vec::new();
     for _ in 0..20 {
         let begun = Instant::now();

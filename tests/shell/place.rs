@@ -6,15 +6,35 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use toolgate::shell::{
-    Command, CommandEnd, Containment, CouldNotStart, Ended, Layers, LocalShell, Running, Sandbox,
-    Session, Sessions, Settings, Shell as _, Terminal,
+    BubblewrapShell, Command, CommandEnd, Containment, CouldNotStart, Ended, Layers, LocalShell,
+    Running, Sandbox, Session, Sessions, Settings, SettingsError, Shell, Terminal,
 };
 
 /// Bounds in the table are for a quiet machine.
 pub const SLACK: u32 = 4;
 
-static SHELL: LazyLock<LocalShell> =
-    LazyLock::new(|| LocalShell::new(Settings::default()).expect("settings"));
+/// Which launcher the whole table is run against: `local` where nothing is set.
+pub const LAUNCHER: &str = "TOOLGATE_TEST_SHELL";
+
+/// Whether bubblewrap makes the sandboxes.
+pub fn by_bubblewrap() -> bool {
+    match std::env::var(LAUNCHER).as_deref() {
+        Ok("bubblewrap") => true,
+        Ok("local") | Err(_) => false,
+        Ok(other) => panic!("{LAUNCHER} is '{other}'"),
+    }
+}
+
+/// A shell by the launcher that the table is run against.
+pub fn made(settings: Settings) -> Result<Box<dyn Shell>, SettingsError> {
+    Ok(match by_bubblewrap() {
+        true => Box::new(BubblewrapShell::new(settings, None)?),
+        false => Box::new(LocalShell::new(settings)?),
+    })
+}
+
+static SHELL: LazyLock<Box<dyn Shell>> =
+    LazyLock::new(|| made(Settings::default()).unwrap_or_else(|error| panic!("{error}")));
 
 static WITH_SUPERVISOR: LazyLock<LocalShell> = LazyLock::new(|| weaker(Containment::Subreaper));
 static WITH_CGROUP: LazyLock<LocalShell> = LazyLock::new(|| weaker(Containment::Cgroup));
@@ -28,7 +48,7 @@ fn weaker(max_containment: Containment) -> LocalShell {
 
 /// Where commands run.
 pub struct Place {
-    shell: &'static LocalShell,
+    shell: &'static dyn Shell,
     _folder: TempDir,
     pub ws: PathBuf,
     pub outside: PathBuf,
@@ -51,7 +71,7 @@ impl Place {
             sandbox: Sandbox::new(vec![ws.clone()], Some(&home)),
             outside: home,
             ws,
-            shell: &SHELL,
+            shell: SHELL.as_ref(),
             _folder: folder,
         }
     }
@@ -59,7 +79,7 @@ impl Place {
     /// The same on a machine that has no namespaces.
     pub fn without_namespaces() -> Self {
         Self {
-            shell: &WITH_SUPERVISOR,
+            shell: &*WITH_SUPERVISOR,
             ..Self::new()
         }
     }
@@ -67,7 +87,7 @@ impl Place {
     /// On one that has control groups, if this one has.
     pub fn with_cgroup() -> Self {
         Self {
-            shell: &WITH_CGROUP,
+            shell: &*WITH_CGROUP,
             ..Self::new()
         }
     }

@@ -31,6 +31,11 @@ impl Control {
         Ok(Self(socket))
     }
 
+    /// The socket as it came through another program.
+    pub(crate) fn from_passed(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+
     /// For `poll`.
     pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -7,15 +7,19 @@ use rustix::pipe::PipeFlags;
 use crate::control::Control;
 use crate::supervise::Tree;
 use crate::wire::{Force, Hold, Plan, Report, Step};
-use crate::{At as _, Failure, guard, leader, mounts, sys, terminal};
+use crate::{At as _, Failure, guard, layout, leader, mounts, sys, terminal};
 
 /// Sets up, starts and stays. Returns only where a step failed.
 pub(crate) fn run(control: &Control, plan: &Plan, script: Option<OwnedFd>) -> Result<(), Failure> {
     let mut force = Force::default();
-    if plan.hold != Hold::Subreaper {
-        mounts::set_up(plan, &mut force)?;
-        if !plan.network {
-            loopback()?;
+    match plan.hold {
+        Hold::Subreaper => {}
+        Hold::Bubblewrap => layout::check(plan, &mut force)?,
+        Hold::PidNamespace | Hold::UserNamespace => {
+            mounts::set_up(plan, &mut force)?;
+            if !plan.network {
+                loopback()?;
+            }
         }
     }
     // Held to this process's end, which is the terminal's.

@@ -5,10 +5,12 @@
 //! reported by name with the system's error number. The socket is the lifeline: when the host closes it, or dies, the tree
 //! ends. Single-threaded and synchronous. Never contains a decision: the plan says all.
 
+mod bubblewrap;
 mod control;
 mod devices;
 mod first;
 mod guard;
+mod layout;
 mod leader;
 mod mounts;
 mod names;
@@ -71,6 +73,10 @@ impl<T, E: Into<std::io::Error>> At<T> for Result<T, E> {
 }
 
 fn main() {
+    if bubblewrap::is_within() {
+        bubblewrap::run_within();
+        sys::exit(0);
+    }
     // Without the socket there is nobody to tell.
     if let Ok(control) = Control::take()
         && let Err(failure) = run(&control)
@@ -95,6 +101,7 @@ fn run(control: &Control) -> Result<(), Failure> {
             sweep::adopt().at(Step::Fork)?;
             first::run(control, &plan, script)
         }
+        Hold::Bubblewrap => bubblewrap::run(control, &plan, script),
         Hold::PidNamespace | Hold::UserNamespace => {
             names::enter(&plan)?;
             let Some(first) = sys::fork().at(Step::Fork)? else {

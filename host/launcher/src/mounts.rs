@@ -22,7 +22,7 @@ use crate::{At as _, Failure, devices, sys};
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 const INERT: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 /// Folders that each command has for itself.
-const PRIVATE: [&str; 2] = ["/tmp", "/run"];
+pub(crate) const PRIVATE: [&str; 2] = ["/tmp", "/run"];
 /// What root could change in `/proc` without any capability.
 const PROC_READ_ONLY: [&str; 8] = [
     "/proc/sys",
@@ -165,6 +165,11 @@ fn fresh_proc(plan: &Plan, force: &mut Force) -> Result<(), Failure> {
         force.shared_proc = true;
         return Ok(());
     }
+    bounded_proc(plan, force)
+}
+
+/// Bounds the processes of a fresh `/proc`, and covers what root could change there.
+pub(crate) fn bounded_proc(plan: &Plan, force: &mut Force) -> Result<(), Failure> {
     // Read back: what counts is what the kernel took.
     let limit = Path::new("/proc/sys/kernel/pid_max");
     if kernel() >= OWN_PID_LIMIT && fs::write(limit, plan.processes.to_string()).is_ok() {
@@ -195,7 +200,7 @@ fn kernel() -> (u32, u32) {
 }
 
 /// The real path of something that exists. What does not, or cannot be reached, needs neither protection nor hiding.
-fn existing(path: &Path, step: Step) -> Result<Option<PathBuf>, Failure> {
+pub(crate) fn existing(path: &Path, step: Step) -> Result<Option<PathBuf>, Failure> {
     match fs::canonicalize(path) {
         Ok(real) => Ok(Some(real)),
         Err(error) => match Errno::from_io_error(&error) {

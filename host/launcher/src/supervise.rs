@@ -79,7 +79,7 @@ impl<'a> Tree<'a> {
     fn finish(&self) -> (u32, u32) {
         match self.hold {
             Hold::Subreaper => sweep::sweep(),
-            Hold::PidNamespace | Hold::UserNamespace => (0, 0),
+            Hold::PidNamespace | Hold::UserNamespace | Hold::Bubblewrap => (0, 0),
         }
     }
 
@@ -117,8 +117,10 @@ impl<'a> Tree<'a> {
         }
         let own = rustix::process::getpid();
         let living = match self.hold {
-            Hold::PidNamespace | Hold::UserNamespace if self.counts => sweep::processes(),
-            Hold::PidNamespace | Hold::UserNamespace => Vec::new(),
+            Hold::PidNamespace | Hold::UserNamespace | Hold::Bubblewrap if self.counts => {
+                sweep::processes()
+            }
+            Hold::PidNamespace | Hold::UserNamespace | Hold::Bubblewrap => Vec::new(),
             Hold::Subreaper => sweep::descendants(),
         };
         let others = living.iter().filter(|process| {

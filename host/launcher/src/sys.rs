@@ -42,6 +42,17 @@ pub(crate) fn unshare(flags: UnshareFlags) -> Result<(), Errno> {
     unsafe { rustix::thread::unshare_unsafe(flags) }
 }
 
+/// Takes a descriptor that was inherited under a number, and lets it close when a command is executed.
+pub(crate) fn take(number: i32) -> Result<OwnedFd, Errno> {
+    // SAFETY: the number is one that nothing in this process owns: it was handed over for this. That it is open is asked before
+    // it gets an owner.
+    let descriptor = unsafe {
+        checked(libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC).into())?;
+        OwnedFd::from_raw_fd(number)
+    };
+    Ok(descriptor)
+}
+
 /// Closes all descriptors from a number on. Nothing that owns one of them may be used afterwards.
 pub(crate) fn close_from(first: u32) {
     // SAFETY: the call takes three integers. Descriptors are closed behind the back of their owners only where the

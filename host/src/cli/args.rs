@@ -52,7 +52,8 @@ pub(crate) struct Setup {
     /// One more directory that tools may read and write
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) write: Vec<PathBuf>,
-    /// Run commands: 'local' on this machine, 'none' whatever the configuration says
+    /// Run commands: 'local' on this machine, 'bubblewrap' on this machine in bubblewrap's sandbox, 'none' whatever the
+    /// configuration says
     #[arg(long, global = true, value_name = "KIND")]
     pub(crate) shell: Option<ShellFlag>,
     /// One more tool: a component file
@@ -80,6 +81,8 @@ pub(crate) enum Level {
 pub(crate) enum ShellFlag {
     /// This machine, in a sandbox
     Local,
+    /// This machine, in a sandbox that bubblewrap makes
+    Bubblewrap,
     /// Nothing
     None,
 }

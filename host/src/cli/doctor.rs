@@ -132,7 +132,7 @@ async fn shell(host: &toolgate::Host) -> Check {
                 .to_owned(),
         };
     };
-    let mut found = Vec::new();
+    let mut found = vec![format!("started by {}", probe.launcher)];
     if let Some(containment) = probe.containment {
         found.push(format!("a command ran, held by {}", containment.as_str()));
     }

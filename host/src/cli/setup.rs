@@ -140,6 +140,7 @@ fn flags(setup: &Setup) -> anyhow::Result<Flags> {
         write: setup.write.clone(),
         shell: setup.shell.map(|kind| match kind {
             ShellFlag::Local => ShellKind::Local,
+            ShellFlag::Bubblewrap => ShellKind::Bubblewrap,
             ShellFlag::None => ShellKind::None,
         }),
         components: setup.component.clone(),

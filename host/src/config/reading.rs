@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::ConfigError;
 use super::source::{Layer, Source, Sourced};
+use crate::model::suggestion;
 use crate::policy::fold;
 
 /// See the module.
@@ -153,16 +154,27 @@ impl<'a> Reading<'a> {
             ("invalid type: sequence", "invalid type: a list"),
             ("wanted string or table", "expected a text or a table"),
         ];
-        words
+        let plain = words
             .iter()
             .fold(message.to_owned(), |said, (theirs, ours)| {
                 said.replace(theirs, ours)
-            })
+            });
+        match meant(message) {
+            Some(meant) => format!("{plain}.{meant}"),
+            None => plain,
+        }
     }
 
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("."))
     }
+}
+
+/// The nearest of the values that the reader lists, where it met another one.
+fn meant(message: &str) -> Option<String> {
+    let (value, known) = message.strip_prefix("unknown variant `")?.split_once('`')?;
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    Some(suggestion(value, known)).filter(|said| !said.is_empty())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! The host of a program that embeds the library has the same settings as [`ShellSetting`]. What they mean is the shell's.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use super::ConfigError;
 use super::keep::{keep, keep_in};
 use super::reading::Reading;
 use super::settings::Config;
-use super::source::Sourced;
+use super::source::{Layer, Sourced};
 use crate::policy::CommandPattern;
 
 /// Commands. Without this table no command runs, and no tool that needs the shell is there.
@@ -22,6 +23,14 @@ pub(super) struct Shell {
     /// What runs commands. Default where the table stands: `local`.
     #[schemars(with = "Option<ShellKind>")]
     kind: Option<Spanned<ShellKind>>,
+    /// The bash that runs commands, by its absolute path; in a container, the one of its image. Default: `/bin/bash`.
+    #[schemars(with = "Option<PathBuf>")]
+    path: Option<Spanned<PathBuf>>,
+    /// The program that makes the sandbox, where Toolgate does not do it itself: bubblewrap's or the engine's client, by its
+    /// absolute path, or by its name in a folder of the system. Not in a workspace's file. Default: `bwrap`, or the engine's
+    /// name.
+    #[schemars(with = "Option<PathBuf>")]
+    program: Option<Spanned<PathBuf>>,
     /// Who commands run as, where Toolgate runs as root. Default: Toolgate's own user.
     #[schemars(with = "Option<ShellUser>")]
     run_as: Option<Spanned<ShellUser>>,
@@ -51,8 +60,10 @@ pub(super) struct Shell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShellKind {
-    /// This machine.
+    /// This machine, in a sandbox of our own.
     Local,
+    /// This machine, in a sandbox that bubblewrap makes.
+    Bubblewrap,
     /// Nothing, whatever a lesser layer says.
     None,
 }
@@ -106,6 +117,10 @@ pub struct ShellUser {
 pub struct ShellSetting {
     /// What runs commands; nothing by default.
     pub kind: Option<Sourced<ShellKind>>,
+    /// The bash that runs them.
+    pub path: Option<Sourced<PathBuf>>,
+    /// The program that makes their sandbox.
+    pub program: Option<Sourced<PathBuf>>,
     /// Who they run as.
     pub run_as: Option<Sourced<ShellUser>>,
     /// The weakest containment that is accepted.
@@ -137,7 +152,23 @@ impl ShellSetting {
     pub fn is_there(&self) -> bool {
         self.kind
             .as_ref()
-            .is_some_and(|kind| kind.value == ShellKind::Local)
+            .is_some_and(|kind| kind.value != ShellKind::None)
+    }
+}
+
+/// A setting that names what is run outside of the sandbox: a workspace's file may not.
+///
+/// # Errors
+/// It does.
+fn operators<T>(setting: Option<Sourced<T>>, key: &str) -> Result<Option<Sourced<T>>, ConfigError> {
+    match setting {
+        Some(Sourced { source, .. }) if matches!(source.layer, Layer::Project | Layer::Local) => {
+            Err(source.wrong(format!(
+                "'{key}' of [shell] says what is run outside of the sandbox, which a workspace's file may not: set it in your own \
+                 file"
+            )))
+        }
+        setting => Ok(setting),
     }
 }
 
@@ -161,6 +192,10 @@ pub(super) fn add(
         value: ShellKind::Local,
         source,
     });
+    let path = shell.path.map(|path| reading.sourced(path));
+    keep(&mut into.path, path);
+    let program = shell.program.map(|program| reading.sourced(program));
+    keep(&mut into.program, operators(program, "program")?);
     keep(
         &mut into.run_as,
         shell.run_as.map(|who| reading.sourced(who)),

@@ -4,12 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{
-    Config, ConfigError, ShellContainment, ShellNetwork, ShellSandbox, ShellSetting, ShellUser,
-    Sourced,
+    Config, ConfigError, ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting,
+    ShellUser, Sourced,
 };
 use crate::policy::{CommandPattern, ShellGrants};
 use crate::provider::{NativeShell, ShellPlaces};
-use crate::shell::{Containment, Layers, LocalShell, Network, RunAs, Settings, SettingsError};
+use crate::shell::{
+    BubblewrapShell, Containment, Layers, LocalShell, Network, RunAs, Settings, SettingsError,
+    Shell,
+};
 
 /// The shell; none where none is configured.
 ///
@@ -25,7 +28,6 @@ pub(super) fn native(
     if !setting.is_there() {
         return Ok(None);
     }
-    let shell = LocalShell::new(settings(setting)).map_err(|error| wrong(setting, &error))?;
     let network = match setting.network.as_ref().map(|network| network.value) {
         Some(ShellNetwork::Full) => Network::Full,
         Some(ShellNetwork::Off) | None => Network::Off,
@@ -42,14 +44,39 @@ pub(super) fn native(
         spill: spill.to_owned(),
     };
     Ok(Some(Arc::new(NativeShell::new(
-        Arc::new(shell),
+        launcher(setting)?,
         network,
         places,
     ))))
 }
 
+/// What starts commands.
+///
+/// # Errors
+/// A setting that cannot be with it.
+fn launcher(setting: &ShellSetting) -> Result<Arc<dyn Shell>, ConfigError> {
+    let settings = settings(setting);
+    let program = setting
+        .program
+        .as_ref()
+        .map(|program| program.value.as_path());
+    let kind = setting.kind.as_ref().map(|kind| kind.value);
+    let made: Result<Arc<dyn Shell>, SettingsError> = match kind {
+        Some(ShellKind::Bubblewrap) => {
+            BubblewrapShell::new(settings, program).map(|shell| Arc::new(shell) as _)
+        }
+        Some(ShellKind::Local | ShellKind::None) | None => {
+            LocalShell::new(settings).map(|shell| Arc::new(shell) as _)
+        }
+    };
+    made.map_err(|error| wrong(setting, &error))
+}
+
 fn settings(setting: &ShellSetting) -> Settings {
     let mut settings = Settings::default();
+    if let Some(Sourced { value, .. }) = &setting.path {
+        settings.shell.clone_from(value);
+    }
     if let Some(Sourced { value, .. }) = setting.sandbox {
         settings.layers = match value {
             ShellSandbox::Full => Layers::All,
@@ -85,7 +112,9 @@ fn wrong(setting: &ShellSetting, error: &SettingsError) -> ConfigError {
             let set = setting.environment.get(name);
             passed.or(set).map(|setting| &setting.source)
         }
-        SettingsError::Shell(_) => None,
+        SettingsError::Shell(_) => setting.path.as_ref().map(|path| &path.source),
+        SettingsError::Program(_) => setting.program.as_ref().map(|path| &path.source),
+        SettingsError::Bubblewrap(_) => setting.sandbox.as_ref().map(|layers| &layers.source),
     };
     let source = source.or(setting.kind.as_ref().map(|kind| &kind.source));
     match source {

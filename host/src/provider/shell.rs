@@ -171,7 +171,7 @@ impl ShellPort for NativeShell {
     }
 
     fn sessions(&self) -> Option<&dyn SessionPort> {
-        Some(self)
+        self.shell.has_terminals().then_some(self)
     }
 }
 

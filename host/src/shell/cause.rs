@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use super::command::CouldNotStart;
 use super::wire::Step;
+use crate::model::visible;
 
 /// What the machine says of itself.
 #[derive(Clone, Debug, Default)]
@@ -62,11 +63,11 @@ impl Machine {
         } else if self.container {
             "start the container with --security-opt seccomp=<profile> or --cap-add SYS_ADMIN"
         } else if self.apparmor == Some(1) {
-            "install the AppArmor profile printed by \"toolgate doctor --apparmor\""
+            "install bubblewrap, which the system lets make one, and set kind = \"bubblewrap\" in [shell]"
         } else if self.unprivileged == Some(0) {
             "set kernel.unprivileged_userns_clone to 1 with sysctl"
         } else if step == Step::Proc {
-            "run with --shell-proc=bind (the environments of the host's processes may then be read)"
+            "let the container have a /proc of its own that is not covered"
         } else {
             "run Toolgate as a user who may, or on a newer kernel"
         }
@@ -111,11 +112,13 @@ fn hint(step: Step, errno: Errno, detail: &str, machine: &Machine) -> String {
         | Step::Fork => unavailable(step, errno, system, machine),
         Step::Landlock => format!(
             "shell sandbox unavailable: cannot {} ({system}). Cause: this kernel has no Landlock, or it is not enabled. Without \
-             it --shell-sandbox=landlock limits nothing, so nothing was run. Fix: boot with lsm=...,landlock on Linux 5.13 or \
-             newer, or run with --shell-sandbox=off.",
+             it sandbox = \"landlock\" limits nothing, so nothing was run. Fix: boot with lsm=...,landlock on Linux 5.13 or \
+             newer, or set sandbox = \"off\" in [shell].",
             step.as_str()
         ),
+        Step::Bubblewrap => bubblewrap(detail, system),
         Step::Validate
+        | Step::Container
         | Step::Launcher
         | Step::Control
         | Step::Protected
@@ -140,6 +143,20 @@ fn hint(step: Step, errno: Errno, detail: &str, machine: &Machine) -> String {
     }
 }
 
+/// What bubblewrap said, which knows best.
+fn bubblewrap(words: &str, system: &str) -> String {
+    let words = words.trim().trim_start_matches("bwrap:").trim();
+    let said = match words.is_empty() {
+        true => system,
+        false => words,
+    };
+    format!(
+        "shell sandbox unavailable: bubblewrap could not set it up: {}. Nothing was run. Fix: see that 'bwrap --ro-bind / / true' \
+         works for this user (version 0.8 or later), or set kind = \"local\" in [shell].",
+        visible(said.trim_end_matches('.'))
+    )
+}
+
 /// No namespaces, or no mounts in them.
 fn unavailable(step: Step, errno: Errno, system: &str, machine: &Machine) -> String {
     let (cause, fix) = (machine.cause(step, errno), machine.fix(step, errno));
@@ -150,9 +167,9 @@ fn unavailable(step: Step, errno: Errno, system: &str, machine: &Machine) -> Str
     };
     format!(
         "shell sandbox unavailable: cannot {} ({call}: {system}). Cause: {cause}. Without it the file system and \
-         network limits of this policy cannot be enforced, so nothing was run. Fix: {fix}, or run with \
-         --shell-sandbox=landlock (weaker: reads unrestricted, chmod outside the workspace possible, no network \
-         block for UDP), or --shell-sandbox=off.",
+         network limits of this policy cannot be enforced, so nothing was run. Fix: {fix}, or set sandbox = \
+         \"landlock\" in [shell] (weaker: reads unrestricted, chmod outside the workspace possible, no network \
+         block for UDP), or \"off\".",
         step.as_str()
     )
 }
@@ -173,9 +190,9 @@ mod tests {
             text,
             "shell sandbox unavailable: cannot create a user namespace (unshare: Operation not permitted). Cause: \
              kernel.apparmor_restrict_unprivileged_userns=1. Without it the file system and network limits of this policy \
-             cannot be enforced, so nothing was run. Fix: install the AppArmor profile printed by \"toolgate doctor \
-             --apparmor\", or run with --shell-sandbox=landlock (weaker: reads unrestricted, chmod outside the workspace \
-             possible, no network block for UDP), or --shell-sandbox=off."
+             cannot be enforced, so nothing was run. Fix: install bubblewrap, which the system lets make one, and set \
+             kind = \"bubblewrap\" in [shell], or set sandbox = \"landlock\" in [shell] (weaker: reads unrestricted, chmod \
+             outside the workspace possible, no network block for UDP), or \"off\"."
         );
         let docker = Machine {
             container: true,

@@ -231,7 +231,7 @@ impl Drive {
     /// Ends the tree and waits until it is gone.
     async fn end_tree(&mut self) -> Option<Stuck> {
         match self.facts.hold {
-            Hold::PidNamespace | Hold::UserNamespace => {
+            Hold::PidNamespace | Hold::UserNamespace | Hold::Bubblewrap => {
                 let killed = pidfd_send_signal(self.first.get_ref(), Signal::KILL);
                 tracing::trace!(?killed, "the first process of a command");
                 self.gone(LONGEST_KILL).await

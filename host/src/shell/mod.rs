@@ -11,7 +11,9 @@
 //! |---|---|
 //! | `command` | what is asked for: [`Command`], [`Sandbox`], [`CouldNotStart`] |
 //! | `settings` | what the operator set: [`Settings`] |
-//! | `local`, `start` | [`LocalShell`]: which containment this machine gives, and starting in it |
+//! | `local`, `bubblewrap` | [`LocalShell`], [`BubblewrapShell`]: who makes the sandbox on this machine |
+//! | `machine`, `start` | which containment this machine gives, and starting in it |
+//! | `program` | where bubblewrap or a container engine's client is |
 //! | `launcher` | the embedded program that sets everything up |
 //! | `control`, `wire` | the talk with it |
 //! | `drive`, `streams`, `running` | a command while it runs |
@@ -23,6 +25,7 @@
 //! | `cgroup` | a control group of a command |
 //! | `cause` | why a sandbox cannot be had, and what to do |
 
+mod bubblewrap;
 mod capture;
 mod cause;
 mod cgroup;
@@ -33,7 +36,9 @@ mod ended;
 mod environment;
 mod launcher;
 mod local;
+mod machine;
 mod plan;
+mod program;
 mod pty;
 mod running;
 mod sessions;
@@ -53,10 +58,12 @@ mod watched;
 #[allow(unreachable_pub, reason = "half of it is part of the public interface")]
 mod wire;
 
+pub use bubblewrap::BubblewrapShell;
 pub use capture::{Piece, Spill, SpillFile, Stream};
 pub use command::{Command, CouldNotStart, Kind, Network, Sandbox};
 pub use ended::{Captured, CommandEnd, Containment, Ended, InForce, Landlock, Stuck};
-pub use local::{LocalShell, Probe};
+pub use local::LocalShell;
+pub use machine::Probe;
 pub use pty::{LONGEST_LINE, LONGEST_WAIT, Reading, Session, Terminal, TerminalError, Written};
 pub use running::{Killer, Output, Running};
 pub use sessions::{Listed, NoSession, Sessions};
@@ -87,6 +94,11 @@ pub trait Shell: Send + Sync + std::fmt::Debug {
             Step::Terminal,
             "this shell has no terminals: run the command without one",
         ))
+    }
+
+    /// Whether [`Shell::open`] can succeed. Where it cannot, tools over terminals are not offered.
+    fn has_terminals(&self) -> bool {
+        false
     }
 
     /// What this machine gives, found out by doing it. Cached by the implementation.

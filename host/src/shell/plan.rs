@@ -63,6 +63,7 @@ pub(super) fn of(
         network: full || settings.layers == Layers::Off,
         shared_proc: settings.shared_proc,
         strict_sockets: settings.strict_sockets,
+        bubblewrap: Vec::new(),
         run_as: settings.run_as.map(|who| (who.user, who.group)),
         program: bytes(&settings.shell),
         arguments: arguments(&command.line, script),

@@ -15,7 +15,7 @@ pub struct RunAs {
     pub group: u32,
 }
 
-/// Settings of a [`LocalShell`](super::LocalShell).
+/// Settings of a shell.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
@@ -84,6 +84,14 @@ pub enum SettingsError {
          load; set it for the one program that needs it"
     )]
     Variable(String),
+    /// A program that is not there.
+    #[error(
+        "the program '{}' is not there: install it, or give its absolute path as 'program' in [shell]", .0.display()
+    )]
+    Program(PathBuf),
+    /// What bubblewrap does not do.
+    #[error("bubblewrap {0}")]
+    Bubblewrap(String),
     /// A relative shell.
     #[error("the shell '{}' is no absolute path", .0.display())]
     Shell(PathBuf),

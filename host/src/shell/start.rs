@@ -127,7 +127,9 @@ fn facts(
     Facts {
         hold: plan.hold,
         containment: match plan.hold {
-            Hold::PidNamespace | Hold::UserNamespace => Containment::PidNamespace,
+            Hold::PidNamespace | Hold::UserNamespace | Hold::Bubblewrap => {
+                Containment::PidNamespace
+            }
             Hold::Subreaper if group.is_some() => Containment::Cgroup,
             Hold::Subreaper => Containment::Subreaper,
         },

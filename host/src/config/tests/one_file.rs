@@ -170,6 +170,39 @@ fn what_is_not_known_stops_with_file_line_and_nearest_key() {
 }
 
 #[test]
+fn an_unknown_value_stops_with_the_nearest_one() {
+    assert_mistakes(&[
+        (
+            "[shell]\nkind = \"bublewrap\"",
+            "/etc/toolgate.toml:2: unknown variant `bublewrap`, expected one of `local`, `bubblewrap`, `none`. Did you mean \
+             'bubblewrap'?",
+        ),
+        (
+            "[shell]\nnetwork = \"qqq\"",
+            "/etc/toolgate.toml:2: unknown variant `qqq`, expected `off` or `full`",
+        ),
+    ]);
+}
+
+#[test]
+fn what_runs_outside_of_the_sandbox_is_the_operators() {
+    let text = "\n[shell]\nprogram = \"/ws/bwrap\"";
+    for layer in [Layer::Project, Layer::Local] {
+        let mut config = Config::default();
+        let path = Path::new("/ws/.toolgate/toolgate.toml");
+        let said = merge::add(&mut config, layer, path, text).unwrap_err();
+        let said = said.to_string();
+        assert!(
+            said.starts_with("/ws/.toolgate/toolgate.toml:3: 'program' of [shell]"),
+            "{said}"
+        );
+        assert!(said.ends_with("set it in your own file"), "{said}");
+    }
+    let config = read(text).unwrap();
+    assert_eq!(config.shell.program.unwrap().value, Path::new("/ws/bwrap"));
+}
+
+#[test]
 fn a_rule_is_never_repaired() {
     assert_mistakes(&[
         (

@@ -116,6 +116,7 @@ impl Plan {
             Hold::PidNamespace => 0,
             Hold::UserNamespace => 1,
             Hold::Subreaper => 2,
+            Hold::Bubblewrap => 3,
         });
         to.byte(match self.layers {
             Layers::All => 0,
@@ -125,6 +126,7 @@ impl Plan {
         to.flag(self.network);
         to.flag(self.shared_proc);
         to.flag(self.strict_sockets);
+        to.bytes(&self.bubblewrap);
         to.flag(self.run_as.is_some());
         let (user, group) = self.run_as.unwrap_or_default();
         to.number(u64::from(user));
@@ -159,6 +161,7 @@ impl Plan {
             0 => Hold::PidNamespace,
             1 => Hold::UserNamespace,
             2 => Hold::Subreaper,
+            3 => Hold::Bubblewrap,
             _ => return None,
         };
         let layers = match from.byte()? {
@@ -168,6 +171,7 @@ impl Plan {
             _ => return None,
         };
         let (network, shared_proc, strict_sockets) = (from.flag()?, from.flag()?, from.flag()?);
+        let bubblewrap = from.bytes()?;
         let becomes = from.flag()?;
         let identity = (from.small()?, from.small()?);
         let plan = Self {
@@ -176,6 +180,7 @@ impl Plan {
             network,
             shared_proc,
             strict_sockets,
+            bubblewrap,
             run_as: becomes.then_some(identity),
             program: from.bytes()?,
             arguments: from.list()?,

@@ -21,6 +21,8 @@ pub struct Plan {
     pub shared_proc: bool,
     /// Whether Unix sockets are refused too.
     pub strict_sockets: bool,
+    /// Bubblewrap's own path, where it makes the sandbox.
+    pub bubblewrap: Vec<u8>,
     /// User and group to become, where the host is root.
     pub run_as: Option<(u32, u32)>,
     /// The shell.
@@ -74,6 +76,8 @@ pub enum Hold {
     UserNamespace,
     /// A supervisor that adopts what is left behind.
     Subreaper,
+    /// A PID namespace that bubblewrap makes, with the mounts.
+    Bubblewrap,
 }
 
 /// What keeps files and system calls.

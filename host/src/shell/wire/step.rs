@@ -54,10 +54,14 @@ pub enum Step {
     Containment,
     /// A terminal.
     Terminal,
+    /// Bubblewrap.
+    Bubblewrap,
+    /// The container, or the engine that runs it.
+    Container,
 }
 
 /// All steps, in the order of their numbers.
-const STEPS: [Step; 25] = [
+const STEPS: [Step; 27] = [
     Step::Validate,
     Step::Shell,
     Step::Cwd,
@@ -83,6 +87,8 @@ const STEPS: [Step; 25] = [
     Step::Cgroup,
     Step::Containment,
     Step::Terminal,
+    Step::Bubblewrap,
+    Step::Container,
 ];
 
 impl Step {
@@ -114,6 +120,8 @@ impl Step {
             Self::Cgroup => "join the control group",
             Self::Containment => "contain the command as demanded",
             Self::Terminal => "open a terminal",
+            Self::Bubblewrap => "have bubblewrap set the sandbox up",
+            Self::Container => "run a container",
         }
     }
 
