@@ -55,6 +55,7 @@ impl Provider for Says {
             usage: Usage::default(),
             files: Vec::new(),
             commands: Vec::new(),
+            requests: Vec::new(),
             log: Vec::new(),
         }
     }
