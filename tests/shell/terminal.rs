@@ -459,6 +459,10 @@ impl Shell for Plain {
         unreachable!("no command is started here")
     }
 
+    fn has_terminals(&self) -> bool {
+        false
+    }
+
     async fn probe(&self) -> Probe {
         unreachable!("nobody asks")
     }

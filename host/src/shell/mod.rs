@@ -97,9 +97,7 @@ pub trait Shell: Send + Sync + std::fmt::Debug {
     }
 
     /// Whether [`Shell::open`] can succeed. Where it cannot, tools over terminals are not offered.
-    fn has_terminals(&self) -> bool {
-        false
-    }
+    fn has_terminals(&self) -> bool;
 
     /// What this machine gives, found out by doing it. Cached by the implementation.
     async fn probe(&self) -> Probe;

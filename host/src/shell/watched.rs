@@ -74,6 +74,10 @@ impl Shell for WatchedShell {
         Ok(terminal)
     }
 
+    fn has_terminals(&self) -> bool {
+        self.shell.has_terminals()
+    }
+
     async fn probe(&self) -> Probe {
         self.shell.probe().await
     }
