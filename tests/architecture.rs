@@ -35,6 +35,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "provider", "runtime", "shell", "spill", "state",
         ],
     ),
+    ("mcp", &["model", "gate", "approval", "host"]),
     ("lib", &[]),
     // The binary uses the library as anybody would.
     ("main", &[]),

@@ -8,6 +8,7 @@ pub mod gate;
 pub mod hooks;
 mod host;
 pub mod journal;
+pub mod mcp;
 pub mod model;
 pub mod policy;
 pub mod policy_test;

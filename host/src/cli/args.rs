@@ -1,5 +1,6 @@
 //! What can be typed.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -101,6 +102,13 @@ pub(crate) enum Command {
     },
     /// Show what every gate would say to a call, without running anything
     Explain(CallArgs),
+    /// Serve the tools to an MCP client, over stdin and stdout or over HTTP
+    Serve(ServeArgs),
+    /// Tell MCP clients of this server
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
     /// Check this machine and the configuration
     Doctor,
     /// Answer the calls that wait for approval
@@ -133,6 +141,71 @@ pub(crate) struct CallArgs {
     /// The input as JSON; '-' reads it from stdin
     #[arg(default_value = "{}")]
     pub(crate) input: String,
+}
+
+/// How tools are served.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Serve HTTP at this address, such as 127.0.0.1:8210; port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) http: Option<SocketAddr>,
+    /// A file with the tokens that open the door over HTTP, one a line, which only you may read
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// No token, whatever the configuration says; only on a loopback address
+    #[arg(long, requires = "http", conflicts_with = "token_file")]
+    pub(crate) no_auth: bool,
+}
+
+/// Entries for MCP clients.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Print the client's configuration entry that starts this server with the flags given here
+    AddTo(AddTo),
+}
+
+/// Whose entry, and where it goes.
+#[derive(Debug, Args)]
+pub(crate) struct AddTo {
+    /// The client
+    pub(crate) client: ClientKind,
+    /// Put it into the client's file, and keep the rest of that
+    #[arg(long)]
+    pub(crate) save: bool,
+    /// Another file than the client's own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// The server's name in the client
+    #[arg(long, default_value = "toolgate")]
+    pub(crate) name: String,
+}
+
+/// A client with a configuration of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ClientKind {
+    /// Claude Code: .mcp.json in the workspace
+    Claude,
+    /// VS Code: .vscode/mcp.json in the workspace
+    Vscode,
+    /// Cursor: .cursor/mcp.json in the workspace
+    Cursor,
+    /// Codex: config.toml in its home
+    Codex,
+    /// Gemini CLI: .gemini/settings.json in the workspace
+    Gemini,
+}
+
+impl ClientKind {
+    /// The word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Vscode => "vscode",
+            Self::Cursor => "cursor",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
 }
 
 /// Calls that wait for approval, and answers that hold for longer.

@@ -58,6 +58,7 @@ pub(crate) fn rows(config: &Config) -> Vec<Row> {
     places(config, &mut rows);
     shell(config, &mut rows);
     web(config, &mut rows);
+    serve(config, &mut rows);
     bounds(config, &mut rows);
     for rule in by_effect(&config.rules) {
         rows.push(Row {
@@ -124,6 +125,28 @@ fn permissions(config: &Config, rows: &mut Vec<Row>) {
     for (tool, subject) in &config.subjects {
         let value = format!("{} in '{}'", subject.value.kind, subject.value.field);
         rows.push(row(&format!("subjects.{tool}"), value, &subject.source));
+    }
+}
+
+fn serve(config: &Config, rows: &mut Vec<Row>) {
+    let serve = &config.serve;
+    let path = |path: &std::path::PathBuf| path.display().to_string();
+    one(rows, "serve.token_file", &serve.token_file, path);
+    one(rows, "serve.token_env", &serve.token_env, Clone::clone);
+    for (key, names) in [
+        ("serve.allowed_hosts", &serve.allowed_hosts),
+        ("serve.allowed_origins", &serve.allowed_origins),
+    ] {
+        let named = names.iter();
+        rows.extend(named.map(|name| row(key, name.value.clone(), &name.source)));
+    }
+    for (key, number) in [
+        ("serve.approval_timeout_ms", &serve.approval_timeout_ms),
+        ("serve.session_idle_ms", &serve.session_idle_ms),
+        ("serve.max_calls", &serve.max_calls),
+        ("serve.max_sessions", &serve.max_sessions),
+    ] {
+        one(rows, key, number, ToString::to_string);
     }
 }
 
@@ -317,6 +340,7 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
         "shell": config.shell,
         "web_search": config.web_search,
         "tools": config.tool_settings,
+        "serve": config.serve,
         "journal": {"file": config.journal},
         "rules": rules,
         "hooks": config.hooks,

@@ -193,6 +193,7 @@ fn approver(approval: &ApprovalSetting) -> Check {
     let one = |kind: &ApproverKind| match (kind, there) {
         (ApproverKind::Terminal, true) => "the terminal".to_owned(),
         (ApproverKind::Terminal, false) => "the terminal, which is not there now".to_owned(),
+        (ApproverKind::Client, _) => "the MCP client ('toolgate serve')".to_owned(),
         (ApproverKind::Queue, _) => "the queue ('toolgate approvals' answers)".to_owned(),
         (ApproverKind::Program, _) => {
             let program = approval.program.as_ref();

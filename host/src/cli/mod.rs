@@ -10,8 +10,10 @@ mod explain;
 mod import;
 mod inspect;
 mod list;
+mod mcp;
 mod policy;
 mod render;
+mod serve;
 mod setup;
 mod signals;
 mod trust;
@@ -65,6 +67,8 @@ async fn dispatch(cli: &Cli) -> Exit {
         Command::List => list::run(cli).await,
         Command::Inspect { tool } => inspect::run(cli, tool).await,
         Command::Explain(call) => explain::run(cli, call).await,
+        Command::Serve(arguments) => serve::run(cli, arguments).await,
+        Command::Mcp { command } => mcp::run(cli, command),
         Command::Doctor => doctor::run(cli).await,
         Command::Approvals { command } => setup::state_dir(&cli.setup)
             .and_then(|state| approvals::run(&state, command, cli.setup.json)),

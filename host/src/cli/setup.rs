@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use toolgate::approval::Terminal;
-use toolgate::config::{Config, Flags, HookSetting, Layers, Loaded, NotInForce, ShellKind};
+use toolgate::config::{
+    Config, Flags, HookSetting, Layers, Loaded, NotInForce, ServeSetting, ShellKind,
+};
+use toolgate::mcp::Clients;
 use toolgate::model::{CallOrigin, RawCall, SideEffect};
 use toolgate::policy::Decision;
 use toolgate::runtime::CompileWorker;
@@ -24,6 +27,20 @@ pub(crate) async fn host(setup: &Setup) -> anyhow::Result<Host> {
 
 /// The same, not built yet. Says which files of the workspace are not in force.
 pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
+    hosted(setup, load_aloud(setup)?)
+}
+
+/// The same for a server: the person at the client is asked, and no terminal of ours. With how it serves.
+pub(crate) fn builder_for_clients(
+    setup: &Setup,
+    clients: Clients,
+) -> anyhow::Result<(HostBuilder, ServeSetting)> {
+    let loaded = load_aloud(setup)?;
+    let serve = loaded.config.serve.clone();
+    Ok((based(setup, loaded).client_approver(clients), serve))
+}
+
+fn load_aloud(setup: &Setup) -> anyhow::Result<Loaded> {
     let loaded = load(setup)?;
     for file in &loaded.not_in_force {
         render::note(&not_in_force(setup, file));
@@ -31,22 +48,27 @@ pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
     if let Some(unheard) = unheard(&loaded.config) {
         render::note(&unheard);
     }
-    hosted(setup, loaded)
+    Ok(loaded)
 }
 
 /// The same of a configuration that is loaded.
 pub(crate) fn hosted(setup: &Setup, loaded: Loaded) -> anyhow::Result<HostBuilder> {
     let nobody_named = loaded.config.approval.approvers.is_none();
-    let mut builder = Host::builder(&setup.workspace)
+    let builder = based(setup, loaded);
+    Ok(match nobody_named {
+        true => builder.approver(Terminal),
+        false => builder,
+    })
+}
+
+fn based(setup: &Setup, loaded: Loaded) -> HostBuilder {
+    let builder = Host::builder(&setup.workspace)
         .config(loaded.config)
         .compile_worker(compile_worker());
-    if nobody_named {
-        builder = builder.approver(Terminal);
+    match &setup.state {
+        Some(state) => builder.state_dir(state),
+        None => builder,
     }
-    if let Some(state) = &setup.state {
-        builder = builder.state_dir(state);
-    }
-    Ok(builder)
 }
 
 /// This program once more: what it is, whatever became of its file.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::rule_entry::RuleEntry;
+use super::serve::Serve;
 use super::settings::ApproverKind;
 use super::shell::Shell;
 use super::tools::Tool;
@@ -44,6 +45,8 @@ pub(super) struct File {
     /// Whom questions to the web go to.
     #[schemars(with = "Option<WebSearch>")]
     pub(super) web_search: Option<Spanned<WebSearch>>,
+    /// Serving over MCP.
+    pub(super) serve: Serve,
     /// Where records go.
     pub(super) journal: Journal,
 }

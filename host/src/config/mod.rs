@@ -18,6 +18,7 @@ mod read_once;
 mod reading;
 mod rule_entry;
 mod runs;
+mod serve;
 mod settings;
 mod shell;
 mod source;
@@ -35,6 +36,7 @@ pub use bound::{same_bytes, unchanged};
 pub use layers::{Flags, InForce, Layers, Loaded};
 pub use places::{MANAGED_FILE, state_dir, user_file};
 pub use runs::Runs;
+pub use serve::ServeSetting;
 pub use settings::{
     ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookRun, HookSetting,
     LimitSetting, MAX_PROGRAM_TIMEOUT_MS,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::serve::ServeSetting;
 use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
 use super::web_search::WebSearchSetting;
@@ -58,6 +59,8 @@ pub struct Config {
     pub tool_settings: BTreeMap<String, BTreeMap<String, Sourced<String>>>,
     /// Whom questions to the web go to.
     pub web_search: WebSearchSetting,
+    /// Serving over MCP.
+    pub serve: ServeSetting,
     /// The journal file.
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.
@@ -138,6 +141,9 @@ pub enum ApproverKind {
     Program,
     /// The queue that `toolgate approvals` answers.
     Queue,
+    /// The person at the MCP client that a call came from (`toolgate serve`), where the client can ask them. `terminal`
+    /// means the same there.
+    Client,
 }
 
 impl ApproverKind {
@@ -147,6 +153,7 @@ impl ApproverKind {
             Self::Terminal => "terminal",
             Self::Program => "program",
             Self::Queue => "queue",
+            Self::Client => "client",
         }
     }
 }

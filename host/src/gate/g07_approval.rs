@@ -23,7 +23,7 @@ use super::registry::RegisteredTool;
 use super::seen::Seen;
 use super::ticket;
 use super::trail::{GateNote, Trail};
-use crate::model::{Denial, DenialReason, Gate, HookEventName, Left};
+use crate::model::{CallId, Denial, DenialReason, Gate, HookEventName, Left};
 use crate::policy::{Access, Basis, Decision, ExemptLine, FileGrant, Policy, ShellGrant};
 
 /// How often somebody is asked about a call whose files change while they are asked.
@@ -40,6 +40,11 @@ pub struct Cleared {
 }
 
 impl Cleared {
+    /// The call.
+    pub fn id(&self) -> CallId {
+        self.header().id
+    }
+
     /// The tool.
     pub fn tool(&self) -> &Arc<RegisteredTool> {
         self.call.validated().permitted().call().tool()

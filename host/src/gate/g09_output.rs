@@ -5,6 +5,8 @@
 //! result still arrives and says so. What the host's own shell has cut to 30,000 characters of output is not cut again because
 //! of what it says beside them.
 
+use std::path::{Path, PathBuf};
+
 use super::g08_execute::{Executed, Ran};
 use super::ports::SpillStore;
 use super::trail::{GateNote, Trail};
@@ -47,8 +49,8 @@ pub(super) fn cap(spill: &dyn SpillStore, executed: Executed, trail: &mut Trail)
     let capped = match &mut ending {
         Ending::Done(output) => cap_output(spill, &ran, output),
         Ending::Failed(failure) => match cut(spill, &ran, &failure.message) {
-            Some(message) => {
-                failure.message = message;
+            Some(Cut { text, .. }) => {
+                failure.message = text;
                 true
             }
             None => false,
@@ -66,11 +68,12 @@ pub(super) fn cap(spill: &dyn SpillStore, executed: Executed, trail: &mut Trail)
 
 fn cap_output(spill: &dyn SpillStore, ran: &Ran, output: &mut ToolOutput) -> bool {
     let mut capped = cap_blobs(output);
-    if let Some(text) = cut(spill, ran, &output.text()) {
+    if let Some(Cut { text, whole }) = cut(spill, ran, &output.text()) {
         output
             .content
             .retain(|part| !matches!(part, Content::Text { .. }));
         output.content.insert(0, Content::Text { text });
+        output.content.extend(whole.as_deref().and_then(link));
         capped = true;
     }
     let structured_too_long =
@@ -112,19 +115,38 @@ fn too_long(text: &str, most: usize) -> bool {
     text.len() > most && text.chars().count() > most
 }
 
-/// Head, pointer and tail of a text that is too long.
-fn cut(spill: &dyn SpillStore, ran: &Ran, text: &str) -> Option<String> {
+/// A text that was too long.
+struct Cut {
+    /// Head, pointer and tail.
+    text: String,
+    /// Where all of it is, if it could be kept.
+    whole: Option<PathBuf>,
+}
+
+/// The pointer for programs. `None` where the path has a form that no address has.
+fn link(path: &Path) -> Option<Content> {
+    Some(Content::Link {
+        uri: url::Url::from_file_path(path).ok()?.into(),
+        name: "the full output".to_owned(),
+        mime: Some("text/plain".to_owned()),
+    })
+}
+
+fn cut(spill: &dyn SpillStore, ran: &Ran, text: &str) -> Option<Cut> {
     if !too_long(text, most(ran)) {
         return None;
     }
     let total = text.chars().count();
     let left_out = total - HEAD_CHARS - TAIL_CHARS;
-    let pointer = match spill.put(ran.header.id, ran.tool.name(), text) {
-        Ok(path) => format!(
-            "The full output is in {}; page it with Read.",
-            path.display()
-        ),
-        Err(error) => format!("The full output could not be kept: {error}."),
+    let (whole, pointer) = match spill.put(ran.header.id, ran.tool.name(), text) {
+        Ok(path) => {
+            let pointer = format!(
+                "The full output is in {}; page it with Read.",
+                path.display()
+            );
+            (Some(path), pointer)
+        }
+        Err(error) => (None, format!("The full output could not be kept: {error}.")),
     };
     let at = |chars: usize| {
         text.char_indices()
@@ -133,7 +155,7 @@ fn cut(spill: &dyn SpillStore, ran: &Ran, text: &str) -> Option<String> {
     };
     let head = text.get(..at(HEAD_CHARS)).unwrap_or_default();
     let tail = text.get(at(total - TAIL_CHARS)..).unwrap_or_default();
-    Some(format!(
-        "{head}\n\n[{left_out} of {total} characters left out here. {pointer}]\n\n{tail}"
-    ))
+    let text =
+        format!("{head}\n\n[{left_out} of {total} characters left out here. {pointer}]\n\n{tail}");
+    Some(Cut { text, whole })
 }

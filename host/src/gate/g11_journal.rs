@@ -35,6 +35,9 @@ pub struct Record {
     pub session: String,
     /// Where it came from.
     pub origin: CallOrigin,
+    /// What the client called itself, escaped: a claim.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// The tool that was asked for.
     pub tool: String,
     /// SHA-256 of the tool's component, if there is such a tool and it came that far.
@@ -161,6 +164,7 @@ impl Recorder {
             call: self.raw.id,
             session: std::mem::take(&mut self.session),
             origin: self.raw.origin,
+            client: self.raw.client.take(),
             tool: beginning(&self.raw.name, MAX_NAME),
             component: None,
             input_sha256: sha256(&self.raw.input),

@@ -52,11 +52,12 @@ pub use g11_journal::Record;
 pub use hook_run::{EventHooks, HOOK_TIMEOUT};
 pub use in_force::{RefusedTool, ToolChange, ToolRefusal};
 pub use ports::{
-    Answer, ApprovalRequest, Approver, BoundFiles, EventHook, HookEvent, HookReply, Journal,
-    PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered, SeenFile,
-    SeenPath, Sight, SpillStore, Standing,
+    Answer, ApprovalRequest, Approver, BoundFiles, CallProgress, EventHook, HookEvent, HookReply,
+    Journal, PortError, PostHook, PreHook, Provider, ProviderEnd, ProviderReport, Remembered,
+    SeenFile, SeenPath, Sight, SpillStore, Standing,
 };
 pub use registry::{Foreign, RegisteredTool, Registration, RegistrationError, Registry};
 pub use schema::{InputSchema, SchemaError};
 pub use session::SessionEvent;
+pub use ticket::canonical_json;
 pub use trail::{GateNote, Step, Trail};

@@ -362,6 +362,9 @@ pub trait Journal: Debug + Send + Sync {
     fn append(&self, record: &Record) -> Result<(), PortError>;
 }
 
+/// Hears how far calls are: which, how much is done, of how much, and the tool's words. Never blocks.
+pub type CallProgress = Arc<dyn Fn(CallId, u32, Option<u32>, &str) + Send + Sync>;
+
 /// Keeps what is too long for a model.
 pub trait SpillStore: Debug + Send + Sync {
     /// Stores a text whole and gives the path where it can be read.

@@ -20,7 +20,7 @@ pub(super) fn about(policy: &Policy, call: &Permitted) -> String {
         policy.roots().workspace().as_os_str().as_encoded_bytes(),
         tool.name(),
         tool.digest(),
-        canonical(&Value::Object(call.call().input().as_ref().clone())),
+        canonical_json(&Value::Object(call.call().input().as_ref().clone())),
         call.subjects(),
         policy.version(),
     ]))
@@ -51,18 +51,18 @@ fn digest(whole: &Value) -> String {
 }
 
 /// The same value with the keys of every object in order.
-fn canonical(value: &Value) -> Value {
+pub fn canonical_json(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
             let mut keys: Vec<&String> = object.keys().collect();
             keys.sort_unstable();
             let sorted: Map<String, Value> = keys
                 .into_iter()
-                .filter_map(|key| Some((key.clone(), canonical(object.get(key)?))))
+                .filter_map(|key| Some((key.clone(), canonical_json(object.get(key)?))))
                 .collect();
             Value::Object(sorted)
         }
-        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Array(items) => items.iter().map(canonical_json).collect(),
         plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
             plain.clone()
         }

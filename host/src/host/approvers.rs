@@ -12,21 +12,29 @@ use crate::config::{ApprovalSetting, ApproverKind, Sourced, unchanged};
 use crate::error::HostError;
 use crate::gate::{Answer, ApprovalRequest, Approver};
 
-/// The approvers that the configuration names, in turn; nobody where it names none.
+/// The approvers that the configuration names, in turn; where it names none, the person at the client, if there is a way
+/// to ask them.
 ///
 /// # Errors
 /// The program is not there, or the queue's folder cannot be used.
 pub(super) fn named(
     setting: &ApprovalSetting,
+    client: Option<Arc<dyn Approver>>,
     state: &Path,
 ) -> Result<Arc<dyn Approver>, HostError> {
+    let nobody = || Arc::new(Fixed::nobody()) as Arc<dyn Approver>;
     let Some(Sourced { value: kinds, .. }) = &setting.approvers else {
-        return Ok(Arc::new(Fixed::nobody()));
+        return Ok(client.unwrap_or_else(nobody));
     };
     let mut approvers: Vec<Arc<dyn Approver>> = Vec::new();
     for kind in kinds {
         approvers.push(match kind {
-            ApproverKind::Terminal => Arc::new(Terminal),
+            // The terminal of a program that serves a client is the client's own.
+            ApproverKind::Terminal => match &client {
+                Some(client) => Arc::clone(client),
+                None => Arc::new(Terminal),
+            },
+            ApproverKind::Client => client.clone().unwrap_or_else(nobody),
             ApproverKind::Queue => Arc::new(Queue::open(&state.join("approvals"))?),
             ApproverKind::Program => match &setting.program {
                 Some(program) => {
@@ -38,7 +46,7 @@ pub(super) fn named(
                         bound: setting.bound.clone(),
                     })
                 }
-                None => Arc::new(Fixed::nobody()),
+                None => nobody(),
             },
         });
     }

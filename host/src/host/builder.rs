@@ -13,8 +13,8 @@ use crate::config::{
 };
 use crate::error::HostError;
 use crate::gate::{
-    Approver, Chain, ChainParts, EventHook, HOOK_TIMEOUT, Journal, PostHook, PreHook, Registration,
-    Registry, SpillStore,
+    Approver, CallProgress, Chain, ChainParts, EventHook, HOOK_TIMEOUT, Journal, PostHook, PreHook,
+    Registration, Registry, SpillStore,
 };
 use crate::journal::JsonLines;
 use crate::model::{Declaration, SideEffect};
@@ -22,7 +22,7 @@ use crate::policy::{Access, Policy, PolicySettings, Roots};
 use crate::provider::{ComponentProvider, NativeShell};
 use crate::runtime::files::{ReadLedger, RootDirs};
 use crate::runtime::{
-    CompileWorker, ComponentError, LoadedComponent, ProgressSink, ShellPort, Source, ToolEngine,
+    CompileWorker, ComponentError, LoadedComponent, ShellPort, Source, ToolEngine,
 };
 use crate::spill::FileSpill;
 
@@ -34,6 +34,7 @@ pub struct HostBuilder {
     config: Config,
     state: Option<PathBuf>,
     approver: Option<Arc<dyn Approver>>,
+    client_approver: Option<Arc<dyn Approver>>,
     journal: Option<Arc<dyn Journal>>,
     pre_hooks: Vec<Arc<dyn PreHook>>,
     post_hooks: Vec<Arc<dyn PostHook>>,
@@ -47,7 +48,7 @@ pub struct HostBuilder {
 
 /// A sink that can be printed.
 #[derive(Clone, Default)]
-struct Progress(Option<ProgressSink>);
+struct Progress(Option<CallProgress>);
 
 impl std::fmt::Debug for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -66,6 +67,7 @@ impl HostBuilder {
             config: Config::default(),
             state: None,
             approver: None,
+            client_approver: None,
             journal: None,
             pre_hooks: Vec::new(),
             post_hooks: Vec::new(),
@@ -97,6 +99,14 @@ impl HostBuilder {
     #[must_use]
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Who is asked where the configuration says `client` or `terminal`, or says nothing: the person at the client that a
+    /// call came from. Default: nobody for `client`.
+    #[must_use]
+    pub fn client_approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.client_approver = Some(Arc::new(approver));
         self
     }
 
@@ -156,9 +166,9 @@ impl HostBuilder {
         self
     }
 
-    /// Where progress of calls goes: done, total, message.
+    /// Where progress of calls goes.
     #[must_use]
-    pub fn on_progress(mut self, sink: ProgressSink) -> Self {
+    pub fn on_progress(mut self, sink: CallProgress) -> Self {
         self.progress = Progress(Some(sink));
         self
     }
@@ -183,7 +193,7 @@ impl HostBuilder {
         };
         let approver = match self.approver.take() {
             Some(approver) => approver,
-            None => approvers::named(&self.config.approval, &state)?,
+            None => approvers::named(&self.config.approval, self.client_approver.take(), &state)?,
         };
         let remembered = approvers::standing(&state)?;
         let roots = self.roots(&spill_folder)?;

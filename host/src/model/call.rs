@@ -4,6 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::visible;
+
+/// The longest name of a client that is kept, characters.
+const MAX_CLIENT: usize = 100;
+
 /// Names one call for good. A UUID of version 7, so that ids sort by time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
@@ -36,6 +41,10 @@ pub enum CallOrigin {
     CommandLine,
     /// The Rust library.
     Library,
+    /// An MCP client over stdin and stdout.
+    McpStdio,
+    /// An MCP client over HTTP.
+    McpHttp,
 }
 
 /// A call as it arrived: nothing of it is trusted.
@@ -49,6 +58,8 @@ pub struct RawCall {
     pub input: Vec<u8>,
     /// Where it came from.
     pub origin: CallOrigin,
+    /// What the client calls itself, which nothing shows to be true: at most 100 characters, escaped.
+    pub client: Option<String>,
 }
 
 impl RawCall {
@@ -59,6 +70,7 @@ impl RawCall {
             name: name.into(),
             input: input.into(),
             origin: CallOrigin::Library,
+            client: None,
         }
     }
 
@@ -67,5 +79,27 @@ impl RawCall {
     pub fn from_origin(mut self, origin: CallOrigin) -> Self {
         self.origin = origin;
         self
+    }
+
+    /// The same call, of a client that calls itself so.
+    #[must_use]
+    pub fn from_client(mut self, name: &str) -> Self {
+        let name: String = name.chars().take(MAX_CLIENT).collect();
+        let name: String = visible(&name).replace('\n', "\\n");
+        self.client = Some(name.chars().take(MAX_CLIENT).collect());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clients_name_is_bounded_and_escaped() {
+        let named = |name: &str| RawCall::new("Read", "{}").from_client(name).client.unwrap();
+        assert_eq!(named("An Agent 1.0"), "An Agent 1.0");
+        assert_eq!(named("a\nb\u{1b}[2J"), "a\\nb\\u{1b}[2J");
+        assert_eq!(named(&"\u{202e}".repeat(500)).chars().count(), MAX_CLIENT);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use crate::gate::{Cleared, Provider, ProviderEnd, ProviderReport};
+use crate::gate::{CallProgress, Cleared, Provider, ProviderEnd, ProviderReport};
 use crate::model::{HostFailure, Subject};
 use crate::runtime::files::{ReadLedger, RootDirs};
 use crate::runtime::{
@@ -17,7 +17,7 @@ pub struct ComponentProvider {
     component: LoadedComponent,
     roots: RootDirs,
     ledger: Arc<ReadLedger>,
-    progress: Option<ProgressSink>,
+    progress: Option<CallProgress>,
     shell: Option<Arc<dyn ShellPort>>,
     settings: ToolSettings,
 }
@@ -28,7 +28,7 @@ impl ComponentProvider {
         component: LoadedComponent,
         roots: RootDirs,
         ledger: Arc<ReadLedger>,
-        progress: Option<ProgressSink>,
+        progress: Option<CallProgress>,
     ) -> Self {
         Self {
             component,
@@ -76,6 +76,11 @@ impl Provider for ComponentProvider {
                 return host_error(format!("the input cannot be written as JSON: {error}"));
             }
         };
+        let id = call.id();
+        let progress = self.progress.clone().map(|sink| {
+            Arc::new(move |done, total, message: &str| sink(id, done, total, message))
+                as ProgressSink
+        });
         let setup = CallSetup {
             limits: *call.tool().limits(),
             files: call.files().cloned(),
@@ -84,7 +89,7 @@ impl Provider for ComponentProvider {
             left: Arc::clone(call.left()),
             settings: Arc::clone(&self.settings),
             ledger: Arc::clone(&self.ledger),
-            progress: self.progress.clone(),
+            progress,
         };
         let GuestReport {
             end,
