@@ -44,6 +44,7 @@ pub(super) fn policy(rules: &[Rule]) -> Result<Policy, Vec<PolicyError>> {
         roots: Roots::new(workspace.clone(), workspace, Vec::new(), Vec::new()),
         home: Some(PathBuf::from("/home/u")),
         protected: Vec::new(),
+        coming: Vec::new(),
     };
     Policy::build(rules, settings, &*TOOLS)
 }
