@@ -60,6 +60,7 @@ impl Entry {
         if let Some(shell) = setup.shell {
             let word = match shell {
                 ShellFlag::Local => "local",
+                ShellFlag::Bubblewrap => "bubblewrap",
                 ShellFlag::None => "none",
             };
             flag("--shell", word.to_owned());
