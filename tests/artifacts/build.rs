@@ -1,4 +1,4 @@
-//! Builds the test guests and the SDK's examples, and writes them down: one constant each, and macros over all of the
+//! Builds the test guests, the conformance suite's tools and the SDK's examples, and writes them down: one constant each, and macros over all of the
 //! test guests, so that a guest without a test does not compile.
 
 use std::fmt::Write as _;
@@ -18,9 +18,12 @@ fn main() -> Result<(), String> {
         "toolgate-test-guests",
         "-p",
         "toolgate-guest",
+        "-p",
+        "toolgate-conformance-guests",
         "--examples",
     ];
-    let built = toolgate_guest_build::build(&selection, &["tests/guests"])?.join("examples");
+    let built = toolgate_guest_build::build(&selection, &["tests/guests", "tests/conformance"])?
+        .join("examples");
     let mut code = String::new();
     for name in guests.iter().map(String::as_str).chain(SDK_EXAMPLES) {
         let wasm = toolgate_guest_build::keep(&built, &format!("{name}.wasm"))?;
@@ -37,8 +40,23 @@ fn main() -> Result<(), String> {
         .partition(|name| name.starts_with(HOOK_PREFIX));
     code.push_str(&foreach("guest", "test guest that is a tool", &tools)?);
     code.push_str(&foreach("hook", "test guest that is a hook", &hooks)?);
+    code.push_str(&conformance(&workspace, &built)?);
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);
     fs::write(out.join("artifacts.rs"), code).map_err(text)
+}
+
+/// The tools that MCP's conformance suite calls, with their names.
+fn conformance(workspace: &Path, built: &Path) -> Result<String, String> {
+    let mut code = "/// The tools that MCP's conformance suite calls: name and component.\n\
+        pub const CONFORMANCE: &[(&str, &[u8])] = &[\n"
+        .to_owned();
+    for name in names(&workspace.join("tests/conformance/examples"))? {
+        let wasm = toolgate_guest_build::keep(built, &format!("{name}.wasm"))?;
+        let wasm = wasm.display().to_string();
+        writeln!(code, "    ({name:?}, include_bytes!({wasm:?})),").map_err(text)?;
+    }
+    code.push_str("];\n");
+    Ok(code)
 }
 
 /// A macro that calls a macro for each name.

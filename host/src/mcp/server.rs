@@ -29,6 +29,8 @@ use crate::model::{CallOrigin, RawCall};
 const QUESTION: &str = "approval";
 /// The longest state that is looked at, bytes: ours have a few hundred.
 const MAX_STATE: usize = 4_096;
+/// The member of a request's `_meta` by which a client of the era without a handshake names its revision.
+const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 /// How long commands may take to be gone when the server ends.
 const LAST: Duration = Duration::from_millis(500);
 /// What clients may show a model of this server.
@@ -366,22 +368,24 @@ impl ServerHandler for McpServer {
         }
     }
 
-    /// What is here is either unknown, or known and with parameters that are none.
+    /// What is here is either unknown, or known and with parameters that are none. A request that names its revision
+    /// belongs to the era without a handshake.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let handshake = ["initialize", "ping"];
         let served = [
-            "initialize",
-            "ping",
             "server/discover",
             "subscriptions/listen",
             "tools/call",
             "tools/list",
         ];
         let method = request.method;
-        Err(match served.contains(&method.as_str()) {
+        let known = served.contains(&method.as_str())
+            || handshake.contains(&method.as_str()) && !cx.meta.0.contains_key(REVISION);
+        Err(match known {
             true => ErrorData::invalid_params(format!("the 'params' of {method} do not fit"), None),
             false => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
         })

@@ -1,0 +1,1 @@
+//! Reference servers as upstreams.
