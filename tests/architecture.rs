@@ -16,6 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("policy_test", &["model", "policy", "gate"]),
     ("suggest", &["model", "policy"]),
     ("runtime", &["egress", "model", "policy", "state"]),
+    ("store", &["model", "runtime", "state"]),
     ("provider", &["model", "gate", "runtime", "policy", "shell"]),
     ("shell", &["model"]),
     ("approval", &["model", "gate", "program"]),
@@ -25,14 +26,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "error",
         &[
-            "approval", "config", "gate", "journal", "model", "policy", "runtime", "state",
+            "approval", "config", "gate", "journal", "model", "policy", "runtime", "state", "store",
         ],
     ),
     (
         "host",
         &[
             "approval", "config", "error", "gate", "hooks", "journal", "model", "policy",
-            "provider", "runtime", "shell", "spill", "state",
+            "provider", "runtime", "shell", "spill", "state", "store",
         ],
     ),
     ("mcp", &["model", "gate", "approval", "host"]),

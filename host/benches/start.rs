@@ -1,4 +1,5 @@
-//! What a process costs: `toolgate call Read` against `cat`; and what a live instance costs in memory.
+//! What a process costs: `toolgate call Read` against `cat`, `toolgate list` by installed components; and what a live
+//! instance costs in memory.
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
@@ -11,6 +12,8 @@
     reason = "a bench prints figures, starts its references, and stops at the first surprise"
 )]
 
+#[path = "../../tests/sandbox/fixture.rs"]
+mod fixture;
 mod measure;
 
 use std::process::{Command, Stdio};
@@ -25,6 +28,7 @@ const LIVE: u32 = 200;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     process()?;
+    listing()?;
     memory()
 }
 
@@ -53,6 +57,53 @@ fn process() -> Result<(), Box<dyn std::error::Error>> {
         subject.min.saturating_sub(reference.min)
     );
     Ok(())
+}
+
+/// `toolgate list` over 10 and over 1,000 installed components, all different.
+fn listing() -> Result<(), Box<dyn std::error::Error>> {
+    measure::head("toolgate list, by installed components");
+    let (few, many) = (store_of(10)?, store_of(1_000)?);
+    let list = |state: &tempfile::TempDir| {
+        run(Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .args(["list", "--no-user-config", "--state"])
+            .arg(state.path())
+            .current_dir(state.path()));
+    };
+    let (subject, reference) = measure::pair(20, || list(&many), || list(&few));
+    measure::report("1,000 installed", "10 installed", (subject, reference), "3");
+    Ok(())
+}
+
+/// A state directory with so many installed components.
+fn store_of(count: usize) -> Result<tempfile::TempDir, Box<dyn std::error::Error>> {
+    use toolgate::store::{Choice, Fetched, Grants, Signed, Store};
+    let state = tempfile::tempdir()?;
+    let store = Store::open(state.path())?;
+    let engine = toolgate::runtime::ToolEngine::new(1)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut candidates = Vec::new();
+    for number in 0..count {
+        let letters: String = format!("{number:04}")
+            .bytes()
+            .map(|digit| char::from(b"abcdefghjk"[usize::from(digit - b'0')]))
+            .collect();
+        let fixture = fixture::Fixture {
+            name: format!("Tool{letters}"),
+            ..fixture::Fixture::default()
+        };
+        let fetched = Fetched {
+            bytes: fixture.text(),
+            source: format!("/tools/{number}.wasm"),
+            manifest: None,
+            signed: Signed::Nobody,
+        };
+        let examined = store.examine(&engine, fetched, &Choice::default());
+        candidates.push((runtime.block_on(examined)?, Grants::Withhold));
+    }
+    store.install(&candidates)?;
+    Ok(state)
 }
 
 fn run(command: &mut Command) {

@@ -9,6 +9,7 @@ use crate::journal::JournalError;
 use crate::policy::PolicyError;
 use crate::runtime::{ComponentError, EngineError};
 use crate::state::StateError;
+use crate::store::StoreError;
 
 /// Why there is no host.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +58,20 @@ pub enum HostError {
         /// Why.
         error: std::io::Error,
     },
+    /// Two tools whose names are the same, or look alike.
+    #[error(
+        "the tools '{one}' ({one_origin}) and '{other}' ({other_origin}) have names that are the same or look alike: leave one of them out"
+    )]
+    Names {
+        /// The first one's name.
+        one: String,
+        /// Where it comes from.
+        one_origin: String,
+        /// The other one's name.
+        other: String,
+        /// Where that comes from.
+        other_origin: String,
+    },
     /// Two tools of a name, or a schema that does not hold.
     #[error(transparent)]
     Registration(#[from] RegistrationError),
@@ -75,6 +90,9 @@ pub enum HostError {
     /// The state directory, which anybody else could have written.
     #[error(transparent)]
     State(#[from] StateError),
+    /// Installed tools.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The spill store.
     #[error("the spill store {} cannot be opened: {error}", .path.display())]
     Spill {

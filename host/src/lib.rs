@@ -18,6 +18,7 @@ pub mod runtime;
 pub mod shell;
 pub mod spill;
 pub mod state;
+pub mod store;
 pub mod suggest;
 
 #[cfg(test)]

@@ -94,12 +94,36 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
         return Err(io::Error::other("it is no regular file"));
     }
     ours(&found, path, "600").map_err(|what| io::Error::other(format!("it {what}")))?;
+    whole(file, most).map(Some)
+}
+
+/// Reads a file that may be anybody's, of at most `most` bytes. `None`: there is none.
+///
+/// # Errors
+/// It cannot be read, is no regular file, or is longer.
+pub(crate) fn read_any(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
+        .open(path);
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    whole(file, most).map(Some)
+}
+
+fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("it is longer than {most} bytes")));
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it is longer than {most} bytes"))),
+        false => Ok(bytes),
     }
-    Ok(Some(bytes))
 }
 
 /// A file of ours alone, opened for writing: mode 0600, never behind a link.

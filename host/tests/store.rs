@@ -5,6 +5,7 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
+    unreachable_pub,
     reason = "the test starts the program under test, and stops at the first surprise"
 )]
 
@@ -12,4 +13,14 @@
 mod code;
 #[path = "store/desk.rs"]
 mod desk;
+#[path = "../../tests/sandbox/fixture.rs"]
+mod fixture;
+#[path = "store/install.rs"]
+mod install;
+#[path = "store/keys.rs"]
+mod keys;
+#[path = "store/oci.rs"]
+mod oci;
 mod said;
+#[path = "store/scale.rs"]
+mod scale;

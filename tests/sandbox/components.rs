@@ -285,7 +285,7 @@ async fn a_schema_that_refers_to_elsewhere_is_refused() {
 
 /// Good components beside it do not help: one bad component, no host.
 #[tokio::test]
-async fn two_tools_of_one_name_are_refused() {
+async fn w29_tools_of_one_name_or_of_one_look_are_refused() {
     let twice = TestHost::try_with(Scratch::new(), Setup::default(), |builder| {
         let echo = guests::ECHO.to_vec();
         builder
@@ -293,14 +293,24 @@ async fn two_tools_of_one_name_are_refused() {
             .component("second.wasm", echo)
     });
     let message = no_host(twice.await);
-    assert_eq!(message, "a tool named 'Echo' is registered already");
-    let like_built_in = Fixture {
-        name: "Read".to_owned(),
-        ..Fixture::default()
-    };
-    let shadowing = TestHost::try_with(Scratch::new(), Setup::default(), |builder| {
-        builder.component("bad.wasm", like_built_in.text())
-    });
-    let message = no_host(shadowing.await);
-    assert_eq!(message, "a tool named 'Read' is registered already");
+    assert_eq!(
+        message,
+        "the tools 'Echo' (first.wasm) and 'Echo' (second.wasm) have names that are the same or look alike: leave one of \
+         them out"
+    );
+    for (name, says) in [
+        ("Read", "'Read' (built in) and 'Read' (bad.wasm)"),
+        ("read", "'Read' (built in) and 'read' (bad.wasm)"),
+        ("Reаd", "is not a tool name"),
+    ] {
+        let like_built_in = Fixture {
+            name: name.to_owned(),
+            ..Fixture::default()
+        };
+        let shadowing = TestHost::try_with(Scratch::new(), Setup::default(), |builder| {
+            builder.component("bad.wasm", like_built_in.text())
+        });
+        let message = no_host(shadowing.await);
+        assert!(message.contains(says), "{message}");
+    }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::store_args::{InstallArgs, KeysCommand};
+
 /// Runs tools in a WebAssembly sandbox, behind one gate chain.
 #[derive(Debug, Parser)]
 #[command(
@@ -94,7 +96,23 @@ pub(crate) enum Command {
     /// Call a tool and print its result
     Call(CallArgs),
     /// List the tools that may be called
-    List,
+    List {
+        /// Those that are installed, with where they came from
+        #[arg(long)]
+        installed: bool,
+    },
+    /// Install components: files, directories, or oci://HOST/REPOSITORY:TAG
+    Install(InstallArgs),
+    /// Uninstall a tool
+    Uninstall {
+        /// Its name: PUBLISHER__Tool or PUBLISHER/Tool
+        name: String,
+    },
+    /// The publishers' keys that components are signed with
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
     /// Show what a tool or a component file is: claim, evidence, verdict, imports
     Inspect {
         /// A tool's name, or a component file

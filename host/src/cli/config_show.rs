@@ -175,6 +175,20 @@ fn places(config: &Config, rows: &mut Vec<Row>) {
                 .map(|name| row(setting, name.value.clone(), &name.source)),
         );
     }
+    let required = &config.store.require_signatures;
+    one(rows, "store.require_signatures", required, |()| {
+        "true".to_owned()
+    });
+    for (host, registry) in &config.store.registries {
+        let how = match (registry.value.plain_http, &registry.value.username) {
+            (true, None) => "plain HTTP".to_owned(),
+            (true, Some(name)) => format!("plain HTTP, as '{name}'"),
+            (false, None) => "HTTPS".to_owned(),
+            (false, Some(name)) => format!("HTTPS, as '{name}'"),
+        };
+        let setting = format!("store.registries.{host}");
+        rows.push(row(&setting, how, &registry.source));
+    }
 }
 
 fn shell(config: &Config, rows: &mut Vec<Row>) {
@@ -337,6 +351,7 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
             "without": config.without,
             "trusted": config.trusted,
         },
+        "store": config.store,
         "shell": config.shell,
         "web_search": config.web_search,
         "tools": config.tool_settings,

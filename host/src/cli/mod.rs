@@ -2,6 +2,7 @@
 
 mod approvals;
 mod args;
+mod ask;
 mod call;
 mod config_show;
 mod doctor;
@@ -9,6 +10,8 @@ mod exit;
 mod explain;
 mod import;
 mod inspect;
+mod install;
+mod keys;
 mod list;
 mod mcp;
 mod policy;
@@ -16,6 +19,7 @@ mod render;
 mod serve;
 mod setup;
 mod signals;
+mod store_args;
 mod trust;
 
 use std::process::ExitCode;
@@ -64,7 +68,11 @@ fn compiled() -> Exit {
 async fn dispatch(cli: &Cli) -> Exit {
     let done = match &cli.command {
         Command::Call(call) => call::run(cli, call).await,
-        Command::List => list::run(cli).await,
+        Command::List { installed: true } => install::list(cli),
+        Command::List { installed: false } => list::run(cli).await,
+        Command::Install(arguments) => install::run(cli, arguments).await,
+        Command::Uninstall { name } => install::uninstall(cli, name),
+        Command::Keys { command } => keys::run(cli, command),
         Command::Inspect { tool } => inspect::run(cli, tool).await,
         Command::Explain(call) => explain::run(cli, call).await,
         Command::Serve(arguments) => serve::run(cli, arguments).await,

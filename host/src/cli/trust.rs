@@ -1,17 +1,14 @@
 //! `toolgate trust`
 
-use std::fs::OpenOptions;
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use serde_json::json;
 use toolgate::config::{Layers, NotInForce, Preview, TrustStore, Trusted, WorkspaceFile};
-use toolgate::model::visible;
 
 use super::args::{Cli, TrustArgs};
 use super::exit::Exit;
-use super::{config_show, render, setup};
+use super::{ask, config_show, render, setup};
 
 pub(crate) async fn run(cli: &Cli, arguments: &TrustArgs) -> anyhow::Result<Exit> {
     let store = TrustStore::open(&setup::state_dir(&cli.setup)?)?;
@@ -66,7 +63,7 @@ async fn trust(cli: &Cli, mut store: TrustStore, yes: bool) -> anyhow::Result<Ex
             show(candidate);
         }
         let file = &candidate.file.file;
-        if yes || ask(file)? {
+        if yes || ask::yes(&format!("Trust {}?", file.display()))? {
             store.trust(&candidate.file, &candidate.preview)?;
             render::note(&format!("{} is trusted", file.display()));
         } else {
@@ -122,27 +119,6 @@ fn show(candidate: &Candidate) {
     for (path, now) in named {
         render::out(&format!("  {} ({now})", path.display()));
     }
-}
-
-/// Asks at the controlling terminal, whatever stdin is: only `y` and `yes` are a yes.
-fn ask(file: &Path) -> anyhow::Result<bool> {
-    let mut terminal = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open("/dev/tty")
-        .context("there is no terminal to ask at; --yes trusts what is shown without asking")?;
-    // What was typed before the question is no answer to it.
-    rustix::termios::tcflush(&terminal, rustix::termios::QueueSelector::IFlush)?;
-    let name = file.display().to_string();
-    write!(
-        terminal,
-        "Trust {}? [y/N] ",
-        visible(&name).replace('\n', "\\n")
-    )?;
-    terminal.flush()?;
-    let mut line = String::new();
-    BufReader::new(terminal).read_line(&mut line)?;
-    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// What became of a file since it was trusted.

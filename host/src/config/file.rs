@@ -11,6 +11,7 @@ use super::rule_entry::RuleEntry;
 use super::serve::Serve;
 use super::settings::ApproverKind;
 use super::shell::Shell;
+use super::store::Store;
 use super::tools::Tool;
 use super::web_search::WebSearch;
 use crate::model::{HookFormat, SideEffect, SubjectKind};
@@ -47,6 +48,8 @@ pub(super) struct File {
     pub(super) web_search: Option<Spanned<WebSearch>>,
     /// Serving over MCP.
     pub(super) serve: Serve,
+    /// Installed components.
+    pub(super) store: Store,
     /// Where records go.
     pub(super) journal: Journal,
 }

@@ -12,7 +12,7 @@ use super::reading::Reading;
 use super::rule_entry::RuleEntry;
 use super::settings::{Config, LimitSetting};
 use super::source::{Layer, Sourced};
-use super::{approval, hooks, keys, serve, shell, tools, web_search};
+use super::{approval, hooks, keys, serve, shell, store, tools, web_search};
 use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
@@ -68,6 +68,7 @@ pub(super) fn add(
     tools::add(config, &reading, file.tools)?;
     web_search::add(config, &reading, file.web_search)?;
     serve::add(config, &reading, file.serve)?;
+    store::add(config, &reading, file.store)?;
     keep(
         &mut config.journal,
         file.journal.file.map(placed).transpose()?,

@@ -7,6 +7,7 @@
 mod approval;
 mod bound;
 mod file;
+mod grants;
 mod hooks;
 pub mod import;
 mod keep;
@@ -22,6 +23,7 @@ mod serve;
 mod settings;
 mod shell;
 mod source;
+mod store;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -43,6 +45,7 @@ pub use settings::{
 };
 pub use shell::{ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting, ShellUser};
 pub use source::{Layer, Source, Sourced};
+pub use store::{RegistrySetting, StoreSetting};
 pub use trust::{TrustStore, Trusted};
 pub use web_search::{SearchService, WebSearchBackend, WebSearchSetting};
 pub use workspace::{NotInForce, Preview, WhyNot, WorkspaceFile};

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::serve::ServeSetting;
 use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
+use super::store::StoreSetting;
 use super::web_search::WebSearchSetting;
 use crate::model::{HookEventName, HookFormat, SideEffect, SubjectField};
 use crate::policy::{ExemptLine, Mode, Rule, SchemaMode};
@@ -61,6 +62,8 @@ pub struct Config {
     pub web_search: WebSearchSetting,
     /// Serving over MCP.
     pub serve: ServeSetting,
+    /// Installed components.
+    pub store: StoreSetting,
     /// The journal file.
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.

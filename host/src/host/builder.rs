@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::built_in::{self, BuiltIn};
 use super::hooks::Hooks;
-use super::{Host, approvers, code, settings, shell, web};
+use super::installed::Ready;
+use super::loading::Stranger;
+use super::{Host, approvers, code, installed, loading, settings, shell, web};
 use crate::approval::FileSight;
 use crate::config::{
     Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
@@ -17,13 +18,11 @@ use crate::gate::{
     Registration, Registry, SpillStore,
 };
 use crate::journal::JsonLines;
-use crate::model::{Declaration, SideEffect};
+use crate::model::SideEffect;
 use crate::policy::{Access, Policy, PolicySettings, Roots};
 use crate::provider::{ComponentProvider, NativeShell};
 use crate::runtime::files::{ReadLedger, RootDirs};
-use crate::runtime::{
-    CompileWorker, ComponentError, LoadedComponent, ShellPort, Source, ToolEngine,
-};
+use crate::runtime::{CompileWorker, ShellPort, ToolEngine};
 use crate::spill::FileSpill;
 
 /// Everything a host can be given. Defaults: the built-in tools, no rules, mode `default`, nobody to ask, records and
@@ -200,7 +199,9 @@ impl HostBuilder {
         let protected = self.protected(&state, &journal_file, &roots);
         let engine = code::engine(self.engine.take(), self.compile_worker.take(), &state)?;
         let shell = shell::native(&self.config, &state, &spill_folder, &protected)?;
-        let registry = self.registry(&engine, &roots, shell.clone()).await?;
+        let registry = self
+            .registry(&engine, &roots, &state, shell.clone())
+            .await?;
         let policy = self.policy(roots, protected, &registry)?;
         let mut hooks = Hooks::ready(&self.config.hooks, &engine).await?;
         hooks.pre.append(&mut self.pre_hooks);
@@ -317,7 +318,7 @@ impl HostBuilder {
     }
 
     /// The components beside the built-in ones: the bytes that were trusted, where a workspace's file names them.
-    fn strangers(&mut self) -> Result<Vec<Stranger>, HostError> {
+    fn strangers(&mut self, state: &Path) -> Result<Vec<Stranger>, HostError> {
         let embedded = std::mem::take(&mut self.components);
         let mut strangers: Vec<Stranger> = Vec::new();
         for Sourced {
@@ -329,6 +330,7 @@ impl HostBuilder {
                 source.wrong(format!("'{}': cannot be read: {error}", path.display()))
             })?;
             same_bytes(&self.config.bound, &path, &bytes).map_err(|what| source.wrong(what))?;
+            installed::signed(&self.config, state, &path, &bytes)?;
             strangers.push((path, bytes, Some(source)));
         }
         let embedded = embedded.into_iter();
@@ -340,47 +342,35 @@ impl HostBuilder {
         &mut self,
         engine: &ToolEngine,
         roots: &Roots,
+        state: &Path,
         shell: Option<Arc<NativeShell>>,
     ) -> Result<Registry, HostError> {
         let dirs = RootDirs::open(roots.all(Access::Read).map(Path::to_owned))
             .map_err(|(path, error)| HostError::Directory { path, error })?;
         let ledger = Arc::new(ReadLedger::new());
-        let strangers = self.strangers()?;
-        // All at once: loading is work, and there may be several cores.
         let search = web::service(&self.config)?;
-        let wanted = self.wanted_built_ins(shell.is_some(), search.is_some())?;
-        let built_in = wanted.into_iter().map(|tool| {
-            let source = Source::BuiltIn {
-                compiled: tool.compiled,
-                digest: tool.digest,
-            };
-            spawn_load(engine, (PathBuf::from(tool.name), None), source, true)
-        });
-        let strangers = strangers.into_iter().map(|(label, bytes, source)| {
-            spawn_load(engine, (label, source), Source::Bytes(bytes), false)
-        });
-        let loading: Vec<_> = built_in.chain(strangers).collect();
-        let mut loaded = Vec::new();
-        for load in loading {
-            loaded.push(load.await?);
-        }
-        let names: Vec<String> = loaded
+        let (has_shell, has_search) = (shell.is_some(), search.is_some());
+        let strangers = self.strangers(state)?;
+        let wanted = loading::wanted(&self.config, has_shell, has_search)?;
+        let mut tools = loading::loaded(engine, wanted, strangers, has_shell).await?;
+        let installed = installed::tools(&self.config, state, engine, has_shell).await?;
+        let later = installed.iter().cloned();
+        tools.extend(later.map(|tool| Ready::installed(engine, tool)));
+        let names: Vec<String> = tools
             .iter()
-            .map(|((_, said), _)| said.name.to_string())
+            .map(|tool| tool.declaration.name.to_string())
             .collect();
+        installed::distinct(&tools)?;
         settings::check_names(&self.config, &names)?;
+        installed::withhold(&mut self.config, state, &installed);
         let mut registry = Registry::default();
-        for ((component, mut declaration), built_in) in loaded {
+        for tool in tools {
+            let (mut declaration, built_in) = (tool.declaration, tool.built_in);
             let name = declaration.name.to_string();
-            if shell.is_none() && component.needs_shell(&declaration) {
-                let path = PathBuf::from(&name);
-                let error = ComponentError::NeedsShell;
-                return Err(HostError::Component { path, error });
-            }
             settings::assign_subject(&self.config, &mut declaration)?;
             registry.register(Registration {
-                digest: component.digest().to_owned(),
-                computes_subjects: component.computes_subjects(),
+                digest: tool.digest,
+                computes_subjects: tool.computes_subjects,
                 foreign: None,
                 built_in,
                 trust: settings::trust(&self.config, &name, built_in),
@@ -388,7 +378,7 @@ impl HostBuilder {
                 schema_mode: settings::schema_mode(&self.config, &name),
                 provider: Arc::new(
                     ComponentProvider::new(
-                        component,
+                        tool.code,
                         dirs.clone(),
                         Arc::clone(&ledger),
                         self.progress.0.clone(),
@@ -405,31 +395,6 @@ impl HostBuilder {
             })?;
         }
         Ok(registry)
-    }
-
-    fn wanted_built_ins(
-        &self,
-        shell: bool,
-        search: bool,
-    ) -> Result<Vec<&'static BuiltIn>, HostError> {
-        let all = built_in::all();
-        let names = || all.iter().map(|tool| tool.name);
-        if let Some(unknown) = self
-            .config
-            .without
-            .iter()
-            .find(|name| !names().any(|known| known == name.value))
-        {
-            let (source, what) = (&unknown.source, "'without' of [components]");
-            return Err(settings::unknown(source, what, &unknown.value, names()).into());
-        }
-        let left_out = &self.config.without;
-        let without = |tool: &&BuiltIn| !left_out.iter().any(|name| name.value == tool.name);
-        // Better no tool than one whose commands vanish, or whose questions nobody answers.
-        let usable = |tool: &&BuiltIn| {
-            (shell || !tool.needs_shell) && (search || tool.name != web::WEB_SEARCH)
-        };
-        Ok(all.iter().filter(without).filter(usable).collect())
     }
 
     fn policy(
@@ -455,38 +420,4 @@ impl HostBuilder {
 /// A setting without its source.
 fn value<T: Copy>(setting: &Option<Sourced<T>>) -> Option<T> {
     setting.as_ref().map(|setting| setting.value)
-}
-
-/// A component's file, its bytes, and where it is named, if not by the embedder.
-type Stranger = (PathBuf, Vec<u8>, Option<ConfigSource>);
-
-/// A component with what it says of itself, and whether it is one of our own.
-type Loaded = ((LoadedComponent, Declaration), bool);
-
-/// Loads a component on a thread that may take its time.
-fn spawn_load(
-    engine: &ToolEngine,
-    (label, named_in): (PathBuf, Option<ConfigSource>),
-    source: Source,
-    built_in: bool,
-) -> impl Future<Output = Result<Loaded, HostError>> {
-    let engine = engine.clone();
-    let loading = tokio::task::spawn_blocking(move || LoadedComponent::load(&engine, source));
-    async move {
-        let failed = |error: ComponentError| match named_in {
-            Some(source) => source
-                .wrong(format!("'{}': {error}", label.display()))
-                .into(),
-            None => HostError::Component { path: label, error },
-        };
-        let component = match loading.await {
-            Ok(Ok(component)) => component,
-            Ok(Err(error)) => return Err(failed(error)),
-            Err(panicked) => return Err(failed(ComponentError::Invalid(panicked.to_string()))),
-        };
-        match component.describe().await {
-            Ok(declaration) => Ok(((component, declaration), built_in)),
-            Err(error) => Err(failed(error)),
-        }
-    }
 }

@@ -7,8 +7,6 @@ use crate::runtime::{CodeCache, CompileWorker, ToolEngine};
 
 /// Instances that may live at once, unless said otherwise.
 const DEFAULT_SLOTS: u32 = 256;
-/// The cache's folder in the state directory.
-const FOLDER: &str = "code";
 
 /// An engine that compiles each component once for all hosts with this state directory.
 pub(super) fn engine(
@@ -26,7 +24,7 @@ pub(super) fn engine(
     if engine.has_code_cache() {
         return Ok(engine);
     }
-    match CodeCache::open(&state.join(FOLDER)) {
+    match CodeCache::in_state(state) {
         Ok(cache) => Ok(engine.with_code_cache(cache)),
         // Everything works without; it only takes longer.
         Err(error) => {

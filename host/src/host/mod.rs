@@ -5,6 +5,8 @@ mod builder;
 mod built_in;
 mod code;
 mod hooks;
+mod installed;
+mod loading;
 mod settings;
 mod shell;
 mod web;
@@ -80,6 +82,11 @@ impl Host {
     /// A count that grows whenever what [`tools`](Self::tools) gives changes, be it by other tools or by other rules.
     pub fn tools_changed(&self) -> tokio::sync::watch::Receiver<u64> {
         self.chain.tools_changed()
+    }
+
+    /// The names of the built-in tools, of which a host may have fewer.
+    pub fn built_in_tools() -> impl Iterator<Item = &'static str> {
+        built_in::all().iter().map(|tool| tool.name)
     }
 
     /// Which tools run without being asked where no rule speaks of them.

@@ -1,11 +1,11 @@
 //! Claims and evidence: what a tool says of itself, and what the sandbox can be asked to give it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::SideEffect;
 
 /// What a tool says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claim {
     /// The claimed level.
     pub level: SideEffect,

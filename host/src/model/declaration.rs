@@ -131,6 +131,29 @@ impl Declaration {
         })
     }
 
+    /// The same as it came out of the component, but for the layout of its JSON.
+    pub fn parts(&self) -> DeclarationParts {
+        let asked = self.capabilities.iter().map(|asked| {
+            let text = asked.kind.to_string();
+            let (kind, target) = text.split_once(':').unwrap_or((&text, ""));
+            let (kind, target) = (kind.to_owned(), target.to_owned());
+            (kind, target, asked.reason.clone(), asked.optional)
+        });
+        let annotations = self.annotations.iter();
+        DeclarationParts {
+            name: self.name.to_string(),
+            description: self.description.clone(),
+            input_schema: self.input_schema.to_string(),
+            output_schema: self.output_schema.as_ref().map(Value::to_string),
+            claim: self.claim,
+            subject: self.subject.clone(),
+            capabilities: asked.collect(),
+            annotations: annotations
+                .map(|(key, value)| (key.clone(), value.to_string()))
+                .collect(),
+        }
+    }
+
     /// What of the shell is asked for; running is the greater.
     pub fn shell(&self) -> Option<ShellTarget> {
         let asked = self.capabilities.iter().filter_map(|asked| {
@@ -254,6 +277,27 @@ mod tests {
         let declaration = Declaration::check(parts()).unwrap();
         assert!(declaration.raw_input());
         assert_eq!(declaration.evidence(), Evidence::default());
+    }
+
+    #[test]
+    fn the_parts_of_a_declaration_make_it_again() {
+        let mut parts = parts();
+        parts.output_schema = Some("{\"type\":\"object\"}".to_owned());
+        for (kind, target) in [
+            ("fs-write", "workspace"),
+            ("net", "https://a.example:8443/x"),
+            ("env", "LANG"),
+            ("secret", "token"),
+            ("shell", "run"),
+            ("store", ""),
+            ("clock-real", ""),
+        ] {
+            let asked = (kind.into(), target.into(), "for it".into(), true);
+            parts.capabilities.push(asked);
+        }
+        let declaration = Declaration::check(parts).unwrap();
+        let again = Declaration::check(declaration.parts()).unwrap();
+        assert_eq!(declaration, again);
     }
 
     #[test]

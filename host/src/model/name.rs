@@ -23,6 +23,13 @@ pub struct NameError {
     text: String,
 }
 
+impl NameError {
+    /// The text, at most the first 128 characters of it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 impl ToolName {
     /// The most characters a name has.
     pub const MAX: usize = 64;

@@ -45,7 +45,7 @@ pub struct Subject {
 }
 
 /// Which field of the input holds the subject.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubjectField {
     /// What the field holds.
     pub kind: SubjectKind,

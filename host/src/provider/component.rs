@@ -5,16 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
+use super::code::Code;
 use crate::gate::{CallProgress, Cleared, Provider, ProviderEnd, ProviderReport};
-use crate::model::{HostFailure, Subject};
+use crate::model::{HostFailure, Stop, Subject};
 use crate::runtime::files::{ReadLedger, RootDirs};
-use crate::runtime::{
-    CallSetup, GuestEnd, GuestReport, LoadedComponent, ProgressSink, ShellPort, ToolSettings,
-};
+use crate::runtime::{CallSetup, GuestEnd, GuestReport, ProgressSink, ShellPort, ToolSettings};
 
 /// Runs calls of one component.
 pub struct ComponentProvider {
-    component: LoadedComponent,
+    component: Code,
     roots: RootDirs,
     ledger: Arc<ReadLedger>,
     progress: Option<CallProgress>,
@@ -25,13 +24,13 @@ pub struct ComponentProvider {
 impl ComponentProvider {
     /// A provider whose calls see these roots, as far as their grants go.
     pub fn new(
-        component: LoadedComponent,
+        component: impl Into<Code>,
         roots: RootDirs,
         ledger: Arc<ReadLedger>,
         progress: Option<CallProgress>,
     ) -> Self {
         Self {
-            component,
+            component: component.into(),
             roots,
             ledger,
             progress,
@@ -66,7 +65,18 @@ impl std::fmt::Debug for ComponentProvider {
 #[async_trait]
 impl Provider for ComponentProvider {
     async fn subjects(&self, input: &Map<String, Value>) -> Option<Result<Vec<Subject>, String>> {
-        self.component.subjects(input).await
+        if !self.component.computes_subjects() {
+            return None;
+        }
+        match self.component.loaded().await {
+            Ok(component) => component.subjects(input).await,
+            Err(failure) => {
+                tracing::error!("{failure}");
+                Some(Err(
+                    "its subjects cannot be computed: the host cannot load it".to_owned(),
+                ))
+            }
+        }
     }
 
     async fn execute(&self, call: Cleared) -> ProviderReport {
@@ -81,6 +91,15 @@ impl Provider for ComponentProvider {
             Arc::new(move |done, total, message: &str| sink(id, done, total, message))
                 as ProgressSink
         });
+        let limit = call.tool().limits().timeout.duration();
+        let component = match tokio::time::timeout(limit, self.component.loaded()).await {
+            Ok(Ok(component)) => component,
+            Ok(Err(failure)) => return host_error(failure),
+            Err(_late) => {
+                let end = ProviderEnd::Stopped(Stop::WallClock { limit });
+                return nothing_ran(end);
+            }
+        };
         let setup = CallSetup {
             limits: *call.tool().limits(),
             files: call.files().cloned(),
@@ -98,7 +117,7 @@ impl Provider for ComponentProvider {
             commands,
             requests,
             log,
-        } = self.component.call(setup, &input).await;
+        } = component.call(setup, &input).await;
         ProviderReport {
             end: match end {
                 GuestEnd::Done(output) => ProviderEnd::Done(output),
@@ -117,8 +136,12 @@ impl Provider for ComponentProvider {
 }
 
 fn host_error(message: String) -> ProviderReport {
+    nothing_ran(ProviderEnd::HostError(HostFailure { message }))
+}
+
+fn nothing_ran(end: ProviderEnd) -> ProviderReport {
     ProviderReport {
-        end: ProviderEnd::HostError(HostFailure { message }),
+        end,
         usage: crate::model::Usage::default(),
         files: Vec::new(),
         commands: Vec::new(),

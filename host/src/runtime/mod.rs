@@ -26,6 +26,7 @@ mod trap;
 mod tuning;
 mod wasi_door;
 
+pub(crate) use compile::MAX_COMPONENT;
 pub use compile::{CacheError, CodeCache, CompileWorker, WorkerFailure, run_compile_worker};
 pub use component::{ComponentError, LoadedComponent, Source, read_component};
 pub use engine::{EngineError, ToolEngine};

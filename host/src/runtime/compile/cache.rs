@@ -96,6 +96,14 @@ impl CodeCache {
         })
     }
 
+    /// The one in a state directory: the folder `code`.
+    ///
+    /// # Errors
+    /// As for [`CodeCache::open`].
+    pub fn in_state(state: &Path) -> Result<Self, CacheError> {
+        Self::open(&state.join("code"))
+    }
+
     /// The same with another bound for all files together, bytes. Default: 1 GiB.
     #[must_use]
     pub fn with_most(mut self, bytes: u64) -> Self {

@@ -30,7 +30,7 @@ use self::machine_code::OwnCode;
 use super::ComponentError;
 
 /// The largest component that is compiled, bytes. Python's runtime alone has 18 MiB.
-pub(super) const MAX_COMPONENT: usize = 32 << 20;
+pub(crate) const MAX_COMPONENT: usize = 32 << 20;
 /// The largest text form, bytes: it becomes several times as large in memory while it is read.
 const MAX_TEXT: usize = 4 << 20;
 /// How long compiling may take. Python's runtime takes 20 s of two processors, 40 in an unoptimised host.

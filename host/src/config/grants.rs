@@ -1,0 +1,113 @@
+//! What the settings grant to a tool by its name, in one place: so that it can be shown, and withheld from other bytes than
+//! those it was given to.
+
+use std::path::Path;
+
+use super::settings::Config;
+use crate::model::{RuleSource, ToolName};
+use crate::policy::{Decision, Examples, NamePattern, Rule};
+
+impl Config {
+    /// Every setting that gives something to this tool, and where it stands.
+    pub fn grants_of(&self, tool: &ToolName) -> Vec<String> {
+        let rules = self.rules.iter().filter(|rule| allows(rule, tool));
+        let mut found: Vec<String> = rules.map(|rule| rule.source.to_string()).collect();
+        let name = tool.as_str();
+        let trusted = self.trusted.iter().filter(|named| named.value == name);
+        found.extend(trusted.map(|named| format!("trusted {name} ({})", named.source)));
+        let shell = self.shell.granted.get(name);
+        found.extend(shell.map(|named| format!("commands in [shell.grants] ({})", named.source)));
+        let told = self.tool_settings.get(name).into_iter().flatten();
+        found.extend(told.map(|(key, told)| format!("the setting '{key}' ({})", told.source)));
+        found
+    }
+
+    /// Takes all that from this tool. Where a rule allows it, another one asks, in the name of the file that says why.
+    pub fn withhold(&mut self, tool: &ToolName, why: &Path) {
+        let name = tool.as_str();
+        self.trusted.retain(|named| named.value != name);
+        self.shell.granted.remove(name);
+        self.shell.grants.remove(name);
+        self.tool_settings.remove(name);
+        if self.rules.iter().any(|rule| allows(rule, tool)) {
+            self.rules.push(Rule {
+                effect: Decision::Ask,
+                name: NamePattern::Exact(tool.clone()),
+                pattern: None,
+                examples: Examples::default(),
+                source: RuleSource {
+                    rule: name.to_owned(),
+                    effect: Decision::Ask.as_str(),
+                    file: why.to_owned(),
+                    line: 0,
+                },
+            });
+        }
+    }
+}
+
+fn allows(rule: &Rule, tool: &ToolName) -> bool {
+    rule.effect == Decision::Allow && rule.name.matches(tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_what_is_withheld() {
+        let mut config = Config::default();
+        let (tool, other) = (
+            ToolName::try_from("acme__Resize").unwrap(),
+            ToolName::try_from("acme__Rotate").unwrap(),
+        );
+        for (effect, text) in [
+            (Decision::Allow, "acme__Resize"),
+            (Decision::Allow, "acme__*"),
+            (Decision::Deny, "acme__Resize(secret/**)"),
+        ] {
+            let rule = Rule::parse(effect, text, Path::new("toolgate.toml"), 2).unwrap();
+            config.rules.push(rule);
+        }
+        config.trusted.push("acme__Resize".to_owned().into());
+        let patterns = vec!["convert:*".to_owned().into()];
+        config
+            .shell
+            .grants
+            .insert("acme__Resize".to_owned(), patterns);
+        config
+            .shell
+            .granted
+            .insert("acme__Resize".to_owned(), ().into());
+        let told = BTreeMap::from([("token".to_owned(), "x".to_owned().into())]);
+        config.tool_settings.insert("acme__Resize".to_owned(), told);
+        assert_eq!(
+            config.grants_of(&tool).len(),
+            5,
+            "{:?}",
+            config.grants_of(&tool)
+        );
+        assert_eq!(config.grants_of(&other).len(), 1);
+
+        config.withhold(&tool, Path::new("toolgate.lock"));
+        assert!(config.trusted.is_empty() && config.shell.grants.is_empty());
+        assert!(config.shell.granted.is_empty() && config.tool_settings.is_empty());
+        let asks = config.rules.last().unwrap();
+        assert_eq!(asks.source.to_string(), "ask acme__Resize (toolgate.lock)");
+        assert!(asks.name.matches(&tool) && !asks.name.matches(&other));
+        let denies = config
+            .rules
+            .iter()
+            .filter(|rule| rule.effect == Decision::Deny);
+        assert_eq!(denies.count(), 1, "what denies stays");
+
+        let mut bare = Config::default();
+        bare.withhold(&tool, Path::new("toolgate.lock"));
+        assert!(
+            bare.rules.is_empty(),
+            "nothing was granted, nothing is withheld"
+        );
+    }
+}

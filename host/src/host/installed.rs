@@ -1,0 +1,146 @@
+//! Installed tools on their way into a host: from what they declared when they were installed, without running them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::config::{Config, Source};
+use crate::error::HostError;
+use crate::model::{Declaration, outline};
+use crate::provider::Code;
+use crate::runtime::{LoadedComponent, ToolEngine};
+use crate::store::{Installed, Signed, Store, is_signed};
+
+/// A tool on its way into the registry.
+pub(super) struct Ready {
+    pub(super) declaration: Declaration,
+    /// SHA-256 of the component, in hexadecimal.
+    pub(super) digest: String,
+    pub(super) computes_subjects: bool,
+    pub(super) built_in: bool,
+    /// Where it comes from, for people.
+    pub(super) origin: String,
+    pub(super) code: Code,
+}
+
+impl Ready {
+    pub(super) fn loaded(
+        component: LoadedComponent,
+        declaration: Declaration,
+        (built_in, label): (bool, &Path),
+    ) -> Self {
+        Self {
+            declaration,
+            digest: component.digest().to_owned(),
+            computes_subjects: component.computes_subjects(),
+            built_in,
+            origin: match built_in {
+                true => "built in".to_owned(),
+                false => label.display().to_string(),
+            },
+            code: component.into(),
+        }
+    }
+
+    pub(super) fn installed(engine: &ToolEngine, tool: Installed) -> Self {
+        Self {
+            declaration: tool.declaration,
+            digest: tool.entry.digest,
+            computes_subjects: tool.computes_subjects,
+            built_in: false,
+            origin: format!("installed from {}", tool.entry.source),
+            code: Code::later(engine.clone(), tool.component, tool.computes_subjects),
+        }
+    }
+}
+
+/// No two tools have one name, or names that look alike.
+pub(super) fn distinct(tools: &[Ready]) -> Result<(), HostError> {
+    let mut seen: BTreeMap<String, &Ready> = BTreeMap::new();
+    for tool in tools {
+        let name = tool.declaration.name.as_str();
+        if let Some(known) = seen.insert(outline(name), tool) {
+            return Err(HostError::Names {
+                one: known.declaration.name.to_string(),
+                one_origin: known.origin.clone(),
+                other: name.to_owned(),
+                other_origin: tool.origin.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The installed tools that this host can have.
+pub(super) async fn tools(
+    config: &Config,
+    state: &Path,
+    engine: &ToolEngine,
+    shell: bool,
+) -> Result<Vec<Installed>, HostError> {
+    let Some(store) = Store::existing(state)? else {
+        return Ok(Vec::new());
+    };
+    let mut tools = store.installed(engine).await?;
+    if let Some(required) = &config.store.require_signatures {
+        let keys = store.keys()?;
+        let unsigned = tools
+            .iter()
+            .find(|tool| !is_signed(&tool.name, &tool.entry, &keys));
+        if let Some(Installed { name, .. }) = unsigned {
+            return Err(unproven(
+                &required.source,
+                &name.to_string(),
+                "uninstall it",
+            ));
+        }
+    }
+    // Better no tool than one whose commands vanish.
+    tools.retain(|tool| shell || !tool.needs_shell);
+    Ok(tools)
+}
+
+/// What the settings grant does not hold for tools whose bytes are others than those it was given to.
+pub(super) fn withhold(config: &mut Config, state: &Path, tools: &[Installed]) {
+    for tool in tools.iter().filter(|tool| tool.entry.grants_withheld) {
+        let published = tool.name.published();
+        let grants = config.grants_of(published);
+        if grants.is_empty() {
+            continue;
+        }
+        tracing::warn!(
+            "{published} is not what it was when it was granted: {}. See and grant it anew: toolgate install \
+             --keep-grants '{}'",
+            grants.join(", "),
+            tool.entry.source
+        );
+        config.withhold(published, &Store::lock_file_in(state));
+    }
+}
+
+/// A component file that a setting names is signed, where that is required.
+pub(super) fn signed(
+    config: &Config,
+    state: &Path,
+    file: &Path,
+    component: &[u8],
+) -> Result<(), HostError> {
+    let Some(required) = &config.store.require_signatures else {
+        return Ok(());
+    };
+    let signed = Store::open(state)?.who_signed(file, component)?;
+    match signed {
+        Signed::By { .. } => Ok(()),
+        Signed::Unknown(_) | Signed::Nobody => {
+            let name = file.display().to_string();
+            Err(unproven(&required.source, &name, "leave it out"))
+        }
+    }
+}
+
+fn unproven(required: &Source, name: &str, instead: &str) -> HostError {
+    let what = format!(
+        "'require_signatures' is set, and '{name}' is signed by no key of the store: make the key known with 'toolgate \
+         keys add NAME KEY', or {instead}"
+    );
+    required.wrong(what).into()
+}
