@@ -63,7 +63,11 @@ pub(super) async fn loaded(
             let error = ComponentError::NeedsShell;
             return Err(HostError::Component { path, error });
         }
-        tools.push(Ready::loaded(component, declaration, (built_in, &label)));
+        tools.push(Ready::loaded(
+            component,
+            declaration,
+            (built_in, label.as_path()),
+        ));
     }
     Ok(tools)
 }
