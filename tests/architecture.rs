@@ -17,7 +17,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("suggest", &["model", "policy"]),
     ("runtime", &["egress", "model", "policy", "state"]),
     ("store", &["model", "runtime", "state"]),
-    ("provider", &["model", "gate", "runtime", "policy", "shell"]),
+    (
+        "provider",
+        &["egress", "model", "gate", "runtime", "policy", "shell"],
+    ),
     ("shell", &["model"]),
     ("approval", &["model", "gate", "program"]),
     ("hooks", &["model", "gate", "program", "runtime"]),
@@ -32,8 +35,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "host",
         &[
-            "approval", "config", "error", "gate", "hooks", "journal", "model", "policy",
-            "provider", "runtime", "shell", "spill", "state", "store",
+            "approval", "config", "egress", "error", "gate", "hooks", "journal", "model", "policy",
+            "program", "provider", "runtime", "shell", "spill", "state", "store",
         ],
     ),
     ("mcp", &["model", "gate", "approval", "host"]),

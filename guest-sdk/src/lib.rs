@@ -43,6 +43,20 @@ mod hook_exports;
 pub mod http;
 mod input;
 mod output;
+pub mod secrets;
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::allow_attributes_without_reason,
+    reason = "generated from the WIT"
+)]
+pub mod secrets_bindings;
 pub mod sessions;
 pub mod settings;
 #[doc(hidden)]

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// How the names of guests begin that are hooks.
 const HOOK_PREFIX: &str = "hook_";
+/// How the names of guests begin that dial.
+const HTTP_PREFIX: &str = "http_";
 /// Examples of the guest SDK.
 const SDK_EXAMPLES: [&str; 2] = ["word_count", "same_file"];
 
@@ -38,7 +40,11 @@ fn main() -> Result<(), String> {
     let (hooks, tools): (Vec<_>, Vec<_>) = guests
         .iter()
         .partition(|name| name.starts_with(HOOK_PREFIX));
+    let (dialling, tools): (Vec<_>, Vec<_>) = tools
+        .into_iter()
+        .partition(|name| name.starts_with(HTTP_PREFIX));
     code.push_str(&foreach("guest", "test guest that is a tool", &tools)?);
+    code.push_str(&foreach("http_guest", "test guest that dials", &dialling)?);
     code.push_str(&foreach("hook", "test guest that is a hook", &hooks)?);
     code.push_str(&conformance(&workspace, &built)?);
     let out = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set")?);

@@ -28,6 +28,13 @@ const FAMILIES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "network",
+        &[
+            "N01", "N03", "N04", "N06", "N07", "N09", "N10", "N12", "N13", "N14", "N16", "N17",
+            "N19", "N20", "N22", "N23", "N25",
+        ],
+    ),
+    (
         "path",
         &[
             "P01", "P03", "P04", "P06", "P08", "P09", "P11", "P12", "P14", "P15", "P17", "P18",
@@ -103,6 +110,18 @@ const IN_PART: &[(&str, &str)] = &[
         "with the default of 1,024 processes: the number is no setting",
     ),
     (
+        "N16",
+        "commands without a network; a list of what they may dial needs a proxy in the shell's sandbox",
+    ),
+    (
+        "N17",
+        "commands without a network; a list of what they may dial needs a proxy in the shell's sandbox",
+    ),
+    (
+        "N20",
+        "commands without a network; a list of what they may dial needs a proxy in the shell's sandbox",
+    ),
+    (
         "P36",
         "three of four calls; a command may make a repository, and hooks in one that it made itself are not kept from it",
     ),
@@ -135,6 +154,8 @@ const MODULES: &[&[(&str, &str)]] = &[
     crate::file_read::TESTED,
     crate::file_search::TESTED,
     crate::file_write::TESTED,
+    crate::network_bounds::TESTED,
+    crate::network_places::TESTED,
     crate::path_links::TESTED,
     crate::path_rules::TESTED,
     crate::path_special::TESTED,

@@ -3,6 +3,20 @@
 
 mod bounds;
 mod connector;
+mod guests;
+mod hosts;
 mod names;
+mod secrets;
 mod secure;
 mod server;
+
+use guests::*;
+
+/// A guest without a test of its name does not compile.
+macro_rules! assert_test_exists {
+    ($name:ident) => {
+        #[expect(unused_imports, reason = "checks that the test exists")]
+        use self::$name as _;
+    };
+}
+toolgate_artifacts::foreach_http_guest!(assert_test_exists);

@@ -1,94 +1,15 @@
 //! TLS, HTTP/2, and the operator's proxy.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use rustls::ServerConfig;
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use tokio_rustls::TlsAcceptor;
-use toolgate::egress::{
-    Connector, EgressError, EgressLimits, ExtraRoots, Proxy, RequestUses, full,
-};
+use toolgate::egress::{EgressError, Proxy, RequestUses, full};
 
 use crate::connector::{get, text};
-use crate::server::{Caller, HERE, Names, Server, Socket, grant, ok, run};
-
-/// An authority of the tests' own.
-pub(crate) struct Authority {
-    issuer: CertifiedIssuer<'static, KeyPair>,
-}
-
-impl Authority {
-    pub(crate) fn new() -> Self {
-        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().expect("a key");
-        Self {
-            issuer: CertifiedIssuer::self_signed(params, key).expect("a certificate"),
-        }
-    }
-
-    /// The authority's certificate, as an operator's file holds it.
-    pub(crate) fn pem(&self) -> String {
-        self.issuer.pem()
-    }
-
-    /// What a server for these names shows.
-    fn acceptor(&self, names: &[&str], protocols: &[&[u8]]) -> TlsAcceptor {
-        let key = KeyPair::generate().expect("a key");
-        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let params = CertificateParams::new(names).expect("parameters");
-        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
-        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .expect("versions")
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], key)
-            .expect("a certificate");
-        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-        TlsAcceptor::from(Arc::new(config))
-    }
-
-    /// A server for these names.
-    pub(crate) async fn server<F, R>(&self, names: &[&str], serve: F) -> Server
-    where
-        F: Fn(Caller) -> R + Send + Sync + 'static,
-        R: Future<Output = ()> + Send + 'static,
-    {
-        let acceptor = self.acceptor(names, &[b"http/1.1"]);
-        self.serving(acceptor, serve).await
-    }
-
-    async fn serving<F, R>(&self, acceptor: TlsAcceptor, serve: F) -> Server
-    where
-        F: Fn(Caller) -> R + Send + Sync + 'static,
-        R: Future<Output = ()> + Send + 'static,
-    {
-        Server::with(serve, move |socket| {
-            let accepting = acceptor.accept(socket);
-            async move {
-                let stream = accepting.await.ok()?;
-                Some(Box::new(stream) as Box<dyn Socket>)
-            }
-        })
-        .await
-    }
-
-    /// A connector that trusts this authority too.
-    pub(crate) fn connector(&self, names: &Arc<Names>) -> Connector {
-        let roots = ExtraRoots::from_pem(self.pem().as_bytes()).expect("certificates");
-        Connector::new(EgressLimits::default(), &roots)
-            .expect("TLS")
-            .with_resolver(Arc::<Names>::clone(names))
-    }
-}
+use crate::server::{Authority, Caller, HERE, Names, Server, grant, ok, run};
 
 async fn hello(mut caller: Caller) {
     caller.head().await;

@@ -190,16 +190,7 @@ async fn a_description_that_never_comes_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_tool_that_needs_what_cannot_be_granted_is_not_registered() {
-    for (kind, target, shown) in [
-        (
-            "net",
-            "https://example.test/**",
-            "net:https://example.test/**",
-        ),
-        ("secret", "TOKEN", "secret:TOKEN"),
-        ("env", "HOME", "env:HOME"),
-        ("store", "", "store"),
-    ] {
+    for (kind, target, shown) in [("env", "HOME", "env:HOME"), ("store", "", "store")] {
         let asking = Fixture {
             capability: Some((kind, target)),
             ..Fixture::default()
@@ -209,6 +200,26 @@ async fn a_tool_that_needs_what_cannot_be_granted_is_not_registered() {
             format!(
                 "bad.wasm: the tool needs the capability {shown}, which this version of the host cannot grant"
             )
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_network_that_cannot_be_is_refused_by_its_fault() {
+    for (target, what) in [
+        ("example.test", "does not begin with a scheme"),
+        ("ftp://example.test", "requests are 'http://' or 'https://'"),
+        ("https://a*.test", "only stands for a whole label"),
+    ] {
+        let asking = Fixture {
+            capability: Some(("net", target)),
+            ..Fixture::default()
+        };
+        let refused = refusal(&asking.text()).await;
+        let begin = "bad.wasm: the component asks for a network that cannot be: ";
+        assert!(
+            refused.starts_with(begin) && refused.contains(what),
+            "{refused}"
         );
     }
 }

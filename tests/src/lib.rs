@@ -1,5 +1,7 @@
 //! A host for tests: a scratch workspace, a scratch folder outside of it, and everything that was journalled.
 
+pub mod net;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::json;
-use toolgate::config::{Config, Loaded, Source, Sourced};
-use toolgate::policy::{Decision, Rule};
+use toolgate::config::{Config, Loaded, SecretOrigin, Source, Sourced};
+use toolgate::egress::Proxy;
+use toolgate::policy::{Decision, EgressAllow, Rule};
 
 use super::args::Cli;
 use super::exit::Exit;
@@ -59,6 +60,7 @@ pub(crate) fn rows(config: &Config) -> Vec<Row> {
     shell(config, &mut rows);
     web(config, &mut rows);
     serve(config, &mut rows);
+    egress(config, &mut rows);
     bounds(config, &mut rows);
     for rule in by_effect(&config.rules) {
         rows.push(Row {
@@ -235,6 +237,59 @@ fn web(config: &Config, rows: &mut Vec<Row>) {
     }
 }
 
+fn egress(config: &Config, rows: &mut Vec<Row>) {
+    let egress = &config.egress;
+    let list = |entries: &Vec<EgressAllow>| match entries.as_slice() {
+        [] => "nothing".to_owned(),
+        entries => entries
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    one(rows, "egress.allow", &egress.allow, list);
+    for (tool, allow) in &egress.allow_of {
+        rows.push(row(
+            &format!("egress.tools.{tool}.allow"),
+            list(&allow.value),
+            &allow.source,
+        ));
+    }
+    one(rows, "egress.proxy", &egress.proxy, |proxy| {
+        match proxy.as_str() {
+            word @ ("none" | "environment") => word.to_owned(),
+            url => Proxy::parse(url).map_or("(no proxy)".to_owned(), |proxy| proxy.to_string()),
+        }
+    });
+    one(rows, "egress.ca_file", &egress.ca_file, |file| leads(file));
+    for (key, bound) in &egress.bounds {
+        rows.push(row(
+            &format!("egress.{key}"),
+            bound.value.to_string(),
+            &bound.source,
+        ));
+    }
+    for (name, Sourced { value, source }) in &config.secrets {
+        let from = match &value.from {
+            SecretOrigin::Env(name) => format!("the variable {name}"),
+            SecretOrigin::File(file) => format!("the file {}", file.display()),
+            SecretOrigin::Command(command) => format!("the program {}", command.join(" ")),
+        };
+        let tools: Vec<&str> = value.tools.iter().map(|tool| tool.value.as_str()).collect();
+        let text = format!(
+            "from {from}, for {}, in {}, of {}",
+            value.url,
+            value.header,
+            if tools.is_empty() {
+                "no tool".to_owned()
+            } else {
+                tools.join(", ")
+            }
+        );
+        rows.push(row(&format!("secrets.{name}"), text, source));
+    }
+}
+
 fn bounds(config: &Config, rows: &mut Vec<Row>) {
     let all = std::iter::once(("limits".to_owned(), &config.limits));
     let tools = config.limits_of.iter();
@@ -356,6 +411,8 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
         "web_search": config.web_search,
         "tools": config.tool_settings,
         "serve": config.serve,
+        "egress": config.egress,
+        "secrets": config.secrets,
         "journal": {"file": config.journal},
         "rules": rules,
         "hooks": config.hooks,

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::ConfigError;
+use super::egress::SecretOrigin;
 use super::read_once;
 use super::runs::Runs;
 use super::settings::{Config, HookRun};
-use super::source::Source;
+use super::source::{Source, Sourced};
 use crate::policy::fold;
 
 /// Absolute path to what it is now.
@@ -46,6 +47,14 @@ pub(super) fn bind(config: &mut Config, file: &Path, workspace: &Path) -> Result
         inside.command(&mut bound, &program.value, &program.source)?;
         all.extend(bound.clone());
         config.approval.bound = bound;
+    }
+    for Sourced { value, source } in config.secrets.values() {
+        if let SecretOrigin::Command(command) = &value.from {
+            inside.command(&mut all, command, source)?;
+        }
+    }
+    if let Some(file) = &config.egress.ca_file {
+        inside.content(&mut all, &file.value)?;
     }
     for component in &config.components {
         inside.content(&mut all, &component.value)?;

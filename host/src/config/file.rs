@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::egress::{Egress, Secret};
 use super::rule_entry::RuleEntry;
 use super::serve::Serve;
 use super::settings::ApproverKind;
@@ -50,6 +51,11 @@ pub(super) struct File {
     pub(super) serve: Serve,
     /// Installed components.
     pub(super) store: Store,
+    /// What tools may reach of the network.
+    pub(super) egress: Egress,
+    /// Secrets that the host puts into requests, by name.
+    #[schemars(with = "BTreeMap<String, Secret>")]
+    pub(super) secrets: BTreeMap<String, Spanned<Secret>>,
     /// Where records go.
     pub(super) journal: Journal,
 }

@@ -17,6 +17,16 @@ impl Config {
         found.extend(trusted.map(|named| format!("trusted {name} ({})", named.source)));
         let shell = self.shell.granted.get(name);
         found.extend(shell.map(|named| format!("commands in [shell.grants] ({})", named.source)));
+        let opened = self.egress.allow_of.get(name);
+        found.extend(opened.map(|list| format!("the network in [egress.tools] ({})", list.source)));
+        for (secret, setting) in &self.secrets {
+            let tools = setting
+                .value
+                .tools
+                .iter()
+                .filter(|named| named.value == name);
+            found.extend(tools.map(|named| format!("the secret '{secret}' ({})", named.source)));
+        }
         let told = self.tool_settings.get(name).into_iter().flatten();
         found.extend(told.map(|(key, told)| format!("the setting '{key}' ({})", told.source)));
         found
@@ -28,6 +38,13 @@ impl Config {
         self.trusted.retain(|named| named.value != name);
         self.shell.granted.remove(name);
         self.shell.grants.remove(name);
+        // An empty list: without one, what is opened for every tool would hold.
+        if let Some(opened) = self.egress.allow_of.get_mut(name) {
+            opened.value.clear();
+        }
+        for setting in self.secrets.values_mut() {
+            setting.value.tools.retain(|named| named.value != name);
+        }
         self.tool_settings.remove(name);
         if self.rules.iter().any(|rule| allows(rule, tool)) {
             self.rules.push(Rule {
@@ -55,6 +72,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::config::{SecretOrigin, SecretSetting};
+    use crate::policy::EgressAllow;
 
     #[test]
     fn what_is_shown_is_what_is_withheld() {
@@ -81,11 +100,22 @@ mod tests {
             .shell
             .granted
             .insert("acme__Resize".to_owned(), ().into());
+        let opened = vec![EgressAllow::Public];
+        let list = &mut config.egress.allow_of;
+        list.insert("acme__Resize".to_owned(), opened.into());
+        let secret = SecretSetting {
+            from: SecretOrigin::Env("TOKEN".to_owned()),
+            url: "https://api.example.com".to_owned(),
+            header: "authorization".to_owned(),
+            prefix: "Bearer ".to_owned(),
+            tools: vec!["acme__Resize".to_owned().into(), "Get".to_owned().into()],
+        };
+        config.secrets.insert("api".to_owned(), secret.into());
         let told = BTreeMap::from([("token".to_owned(), "x".to_owned().into())]);
         config.tool_settings.insert("acme__Resize".to_owned(), told);
         assert_eq!(
             config.grants_of(&tool).len(),
-            5,
+            7,
             "{:?}",
             config.grants_of(&tool)
         );
@@ -94,6 +124,9 @@ mod tests {
         config.withhold(&tool, Path::new("toolgate.lock"));
         assert!(config.trusted.is_empty() && config.shell.grants.is_empty());
         assert!(config.shell.granted.is_empty() && config.tool_settings.is_empty());
+        assert!(config.egress.allow_of["acme__Resize"].value.is_empty());
+        let left: Vec<_> = config.secrets["api"].value.tools.iter().collect();
+        assert!(left.len() == 1 && left[0].value == "Get");
         let asks = config.rules.last().unwrap();
         assert_eq!(asks.source.to_string(), "ask acme__Resize (toolgate.lock)");
         assert!(asks.name.matches(&tool) && !asks.name.matches(&other));

@@ -12,7 +12,7 @@ use super::reading::Reading;
 use super::rule_entry::RuleEntry;
 use super::settings::{Config, LimitSetting};
 use super::source::{Layer, Sourced};
-use super::{approval, hooks, keys, serve, shell, store, tools, web_search};
+use super::{approval, egress, hooks, keys, serve, shell, store, tools, web_search};
 use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
@@ -69,6 +69,8 @@ pub(super) fn add(
     web_search::add(config, &reading, file.web_search)?;
     serve::add(config, &reading, file.serve)?;
     store::add(config, &reading, file.store)?;
+    egress::add(config, &reading, file.egress)?;
+    egress::add_secrets(config, &reading, file.secrets)?;
     keep(
         &mut config.journal,
         file.journal.file.map(placed).transpose()?,

@@ -6,6 +6,8 @@
 
 mod approval;
 mod bound;
+mod egress;
+mod egress_entry;
 mod file;
 mod grants;
 mod hooks;
@@ -35,6 +37,7 @@ use std::path::PathBuf;
 
 pub use crate::model::HookFormat;
 pub use bound::{same_bytes, unchanged};
+pub use egress::{EgressSetting, SecretOrigin, SecretSetting};
 pub use layers::{Flags, InForce, Layers, Loaded};
 pub use places::{MANAGED_FILE, state_dir, user_file};
 pub use runs::Runs;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::egress::{EgressSetting, SecretSetting};
 use super::serve::ServeSetting;
 use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
@@ -64,6 +65,10 @@ pub struct Config {
     pub serve: ServeSetting,
     /// Installed components.
     pub store: StoreSetting,
+    /// What tools may reach of the network.
+    pub egress: EgressSetting,
+    /// Secrets that the host puts into requests, by name.
+    pub secrets: BTreeMap<String, Sourced<SecretSetting>>,
     /// The journal file.
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.

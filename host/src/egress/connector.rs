@@ -20,6 +20,8 @@ use super::head;
 use super::limits::EgressLimits;
 use super::proxy::Proxy;
 use super::resolve::{Resolve, SystemResolver};
+use super::scrubbed::Scrubbed;
+use super::secrets::Secrets;
 use super::tls::{ExtraRoots, client_config};
 use super::uses::{Note, RequestUses};
 use crate::policy::{EgressGrant, JudgedUrl, UrlSubject};
@@ -29,6 +31,7 @@ use crate::policy::{EgressGrant, JudgedUrl, UrlSubject};
 pub struct Connector {
     dialler: Arc<Dialler>,
     limits: EgressLimits,
+    secrets: Secrets,
     uses: Option<RequestUses>,
 }
 
@@ -48,6 +51,7 @@ impl Connector {
                 proxy: None,
             }),
             limits,
+            secrets: Secrets::default(),
             uses: None,
         })
     }
@@ -74,6 +78,18 @@ impl Connector {
             proxy: Some(proxy),
         });
         self
+    }
+
+    /// The same with secrets, which are put into requests whose grant names them.
+    #[must_use]
+    pub fn with_secrets(mut self, secrets: Secrets) -> Self {
+        self.secrets = secrets;
+        self
+    }
+
+    /// The secrets.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
     }
 
     /// The same with other bounds, such as for a stream of events that never ends.
@@ -169,6 +185,17 @@ impl Connector {
         let body = Outgoing::new(body, limit, note.sender());
         body.check()?;
         head::outgoing(&mut parts.headers);
+        let put = self
+            .secrets
+            .put_in(grant.secrets(), judged.url(), &mut parts.headers);
+        let put = put.await?;
+        if !put.is_empty() {
+            // What comes back must be readable, so that the value is found in it.
+            parts
+                .headers
+                .insert(header::ACCEPT_ENCODING, head::ENCODINGS);
+            note.put_in(put.clone());
+        }
         let method = parts.method.clone();
         let guard = TaskGuard::default();
         let connecting = self.dialler.dial(&judged, note, guard.tasks());
@@ -186,6 +213,10 @@ impl Connector {
         note.answered(status.as_u16());
         self.note_redirect(&judged, &response);
         let has_body = head::has_body(&method, status);
+        if !put.is_empty() && Encoding::of(response.headers()) == Encoding::Other {
+            let what = "it is in an encoding in which a secret could hide".to_owned();
+            return Err(EgressError::Encoding(what));
+        }
         Ok((Answer { response, has_body }, guard, begun))
     }
 
@@ -272,6 +303,13 @@ impl Connector {
                 parts.headers.remove(header::CONTENT_LENGTH);
                 body = decoded(body, encoding);
             }
+        }
+        let scrubbers = self.secrets.scrubbers();
+        if !scrubbers.is_empty() {
+            head::scrub(&mut parts.headers, &scrubbers);
+            // The length may become another one.
+            parts.headers.remove(header::CONTENT_LENGTH);
+            body = Scrubbed::new(body, scrubbers).boxed_unsync();
         }
         let body = Noted::new(body, note, travelled, &self.limits).boxed_unsync();
         Response::from_parts(parts, body)

@@ -56,6 +56,14 @@ pub enum EgressError {
         /// What is wrong.
         what: String,
     },
+    /// A secret that is needed and not there.
+    #[error("the secret '{name}' cannot be had: {what}")]
+    Secret {
+        /// Its name.
+        name: String,
+        /// Why.
+        what: String,
+    },
     /// A bound of time.
     #[error("{what} took more than {} ms", .limit.as_millis())]
     Time {
@@ -120,6 +128,9 @@ impl EgressError {
             }
             Self::Proxy { .. } => {
                 "The operator's proxy gave no connection, and there is no other way.".to_owned()
+            }
+            Self::Secret { name, .. } => {
+                format!("The request was not sent: the secret '{name}' cannot be had.")
             }
             Self::Encoding(_) => "The body of the response could not be decompressed.".to_owned(),
             Self::Protocol(_) => {

@@ -1,9 +1,12 @@
 //! Heads of requests and responses: what is left out, what is put in, and how much they may hold.
 
+use std::sync::Arc;
+
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 
 use super::error::EgressError;
 use super::limits::EgressLimits;
+use super::scrub::Scrubber;
 
 /// Fields of one connection only: the connector's own business.
 const OF_THE_CONNECTION: [HeaderName; 9] = [
@@ -69,6 +72,18 @@ pub(super) fn outgoing(headers: &mut HeaderMap) {
 pub(super) fn incoming(headers: &mut HeaderMap) {
     for name in &OF_THE_CONNECTION {
         headers.remove(name);
+    }
+}
+
+/// Takes secrets out of fields that came back.
+pub(super) fn scrub(headers: &mut HeaderMap, scrubbers: &[Arc<Scrubber>]) {
+    for value in headers.values_mut() {
+        for scrubber in scrubbers {
+            let clean = scrubber.bytes(value.as_bytes());
+            if clean != value.as_bytes() {
+                *value = HeaderValue::from_bytes(&clean).unwrap_or(HeaderValue::from_static(""));
+            }
+        }
     }
 }
 

@@ -15,6 +15,9 @@ mod limits;
 mod proxy;
 mod redirect;
 mod resolve;
+mod scrub;
+mod scrubbed;
+mod secrets;
 mod tls;
 mod uses;
 
@@ -25,5 +28,7 @@ pub use limits::EgressLimits;
 pub use proxy::{Proxy, ProxyError};
 pub use redirect::MAX_REDIRECTS;
 pub use resolve::{Resolve, SystemResolver};
+pub use scrub::Scrubber;
+pub use secrets::{FixedSecret, Secret, SecretError, SecretSource, Secrets};
 pub use tls::{ExtraRoots, RootsError};
 pub use uses::{MAX_REQUESTS, RequestUses};

@@ -110,6 +110,13 @@ impl RequestUses {
         Ok(note)
     }
 
+    /// A line for a request that never came to the connector.
+    pub(crate) fn refused(&self, method: &str, url: &str, error: &EgressError) {
+        if let Ok(note) = self.begin(method, url) {
+            note.failed(error);
+        }
+    }
+
     pub(super) fn redirects_to(&self, url: &str) -> bool {
         self.lock().redirects.contains(url)
     }
@@ -162,6 +169,10 @@ impl Note {
                 .failure
                 .get_or_insert_with(|| error.to_string());
         });
+    }
+
+    pub(super) fn put_in(&self, secrets: Vec<String>) {
+        self.with(|entry| entry.request.secrets = secrets);
     }
 
     pub(super) fn dialled(&self, address: SocketAddr) {

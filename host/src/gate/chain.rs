@@ -24,8 +24,8 @@ use super::registry::{RegisteredTool, Registry};
 use super::session::SessionEvent;
 use super::trail::{GateNote, Step, Trail};
 use super::{
-    g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g08_execute,
-    g09_output, g10_post_hooks,
+    g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g07_approval,
+    g08_execute, g09_output, g10_post_hooks,
 };
 use crate::model::{Denial, DenialReason, Ending, Gate, HostFailure, Outcome, RawCall};
 use crate::policy::{Decision, ExemptLine, Policy, PolicyError, Rule};
@@ -322,7 +322,12 @@ impl Chain {
             names => format!("would run: {}", names.join(", ")),
         };
         trail.note(Gate::PreHooks, GateNote::Passed, hooks);
+        let reach = g07_approval::egress(policy, permitted);
         let (note, detail) = self.approval.foretell(policy, permitted).await?;
+        let detail = match reach {
+            Some(grant) => format!("{detail}; the call could {grant}"),
+            None => detail,
+        };
         trail.note(Gate::Approval, note, detail);
         Ok(())
     }

@@ -24,7 +24,9 @@ use super::seen::Seen;
 use super::ticket;
 use super::trail::{GateNote, Trail};
 use crate::model::{CallId, Denial, DenialReason, Gate, HookEventName, Left};
-use crate::policy::{Access, Basis, Decision, ExemptLine, FileGrant, Policy, ShellGrant};
+use crate::policy::{
+    Access, Basis, Decision, EgressGrant, ExemptLine, FileGrant, Policy, ShellGrant,
+};
 
 /// How often somebody is asked about a call whose files change while they are asked.
 const MAX_ROUNDS: usize = 3;
@@ -36,6 +38,7 @@ pub struct Cleared {
     approved_by: Option<String>,
     files: Option<FileGrant>,
     shell: Option<ShellGrant>,
+    egress: Option<EgressGrant>,
     left: Arc<Left>,
 }
 
@@ -63,6 +66,11 @@ impl Cleared {
     /// Which commands the call may run.
     pub fn shell(&self) -> Option<&ShellGrant> {
         self.shell.as_ref()
+    }
+
+    /// Which requests the call may make.
+    pub fn egress(&self) -> Option<&EgressGrant> {
+        self.egress.as_ref()
     }
 
     /// Where what the call does is left while it runs.
@@ -143,6 +151,7 @@ impl Approval {
             tool.declaration().shell(),
             permitted.subjects(),
         );
+        let egress = egress(policy, permitted);
         let bypassed = verdict.basis == Basis::Bypass;
         let (files, approved_by) = match question(self.exempt, permitted, call.ask()) {
             None => {
@@ -166,6 +175,7 @@ impl Approval {
             approved_by,
             files,
             shell,
+            egress,
             left: Arc::clone(trail.left()),
         })))
     }
@@ -339,7 +349,8 @@ fn request(
     let tool = normalised.tool();
     let files = tool.facts().files.map(|(access, _)| granted(access, seen));
     let shell = shell.map(ToString::to_string);
-    let grants: Vec<String> = files.into_iter().chain(shell).collect();
+    let egress = egress(policy, permitted).map(|grant| grant.to_string());
+    let grants: Vec<String> = files.into_iter().chain(shell).chain(egress).collect();
     let about = ticket::about(policy, permitted);
     ApprovalRequest {
         call: normalised.header().id,
@@ -356,6 +367,17 @@ fn request(
         warnings: ticket::warnings(permitted.subjects()),
         standing,
     }
+}
+
+/// Which requests the call may make.
+pub(super) fn egress(policy: &Policy, call: &Permitted) -> Option<EgressGrant> {
+    let tool = call.call().tool();
+    policy.egress_grant(
+        tool.facts(),
+        tool.network(),
+        call.verdict(),
+        call.subjects(),
+    )
 }
 
 fn granted(access: Access, seen: &Seen) -> String {

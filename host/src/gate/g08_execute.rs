@@ -62,7 +62,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
         usage,
         mut files,
         mut commands,
-        requests,
+        mut requests,
         log,
     } = ran.unwrap_or_else(|_| ProviderReport {
         end: ProviderEnd::HostError(HostFailure {
@@ -78,6 +78,7 @@ pub(super) async fn run(call: Cleared, trail: &mut Trail) -> Executed {
     let (mut left_files, mut left_commands) = left.take();
     files.append(&mut left_files);
     commands.append(&mut left_commands);
+    requests.append(&mut left.take_requests());
     let ending = Ending::from(end);
     trail.note(Gate::Execute, GateNote::Passed, ending.word());
     Executed {

@@ -195,6 +195,7 @@ impl Drop for Recorder {
         };
         let mut record = self.record(&Ending::Stopped(Stop::Cancelled), usage);
         (record.files, record.commands) = self.trail.left().take();
+        record.requests = self.trail.left().take_requests();
         if let Err(PortError(what)) = self.journal.append(&record) {
             tracing::error!(call = %record.call, "the record of a cancelled call could not be written: {what}");
         }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::ports::Provider;
 use super::schema::{InputSchema, SchemaError};
 use crate::model::{Concurrency, Declaration, FileScope, Limits, ToolName, Traits, Trust};
-use crate::policy::{Access, SchemaMode, ToolFacts};
+use crate::policy::{Access, NetworkAsk, NetworkAskError, SchemaMode, ToolFacts};
 
 /// A tool on its way into the registry.
 #[derive(Debug)]
@@ -53,6 +53,7 @@ pub struct RegisteredTool {
     digest: String,
     trust: Trust,
     limits: Limits,
+    network: Option<NetworkAsk>,
     schema: InputSchema,
     schema_mode: SchemaMode,
     provider: Arc<dyn Provider>,
@@ -84,6 +85,14 @@ pub enum RegistrationError {
         /// What is wrong.
         error: SchemaError,
     },
+    /// What it declares of the network.
+    #[error("the tool '{tool}' asks for a network that cannot be: {error}")]
+    Network {
+        /// The tool.
+        tool: ToolName,
+        /// What is wrong.
+        error: NetworkAskError,
+    },
 }
 
 impl RegisteredTool {
@@ -104,6 +113,10 @@ impl RegisteredTool {
             tool: declaration.name.clone(),
             error,
         })?;
+        let network = NetworkAsk::read(&declaration).map_err(|error| {
+            let tool = declaration.name.clone();
+            RegistrationError::Network { tool, error }
+        })?;
         let turn =
             (traits.concurrency == Concurrency::Exclusive).then(|| tokio::sync::Mutex::new(()));
         Ok(Self {
@@ -118,6 +131,7 @@ impl RegisteredTool {
             digest: registration.digest,
             trust: registration.trust,
             limits: registration.limits,
+            network,
             schema,
             schema_mode: registration.schema_mode,
             provider: registration.provider,
@@ -154,6 +168,11 @@ impl RegisteredTool {
     /// Bounds of its calls.
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What it declares of the network.
+    pub fn network(&self) -> Option<&NetworkAsk> {
+        self.network.as_ref()
     }
 
     pub(super) fn schema(&self) -> (&InputSchema, SchemaMode) {

@@ -7,11 +7,12 @@ use std::time::Duration;
 use super::hooks::Hooks;
 use super::installed::Ready;
 use super::loading::Stranger;
-use super::{Host, approvers, code, installed, loading, settings, shell, web};
+use super::{Host, approvers, code, egress, installed, loading, settings, shell, web};
 use crate::approval::FileSight;
 use crate::config::{
     Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
 };
+use crate::egress::{Connector, Resolve};
 use crate::error::HostError;
 use crate::gate::{
     Approver, CallProgress, Chain, ChainParts, EventHook, HOOK_TIMEOUT, Journal, PostHook, PreHook,
@@ -42,6 +43,7 @@ pub struct HostBuilder {
     components: Vec<(PathBuf, Vec<u8>)>,
     engine: Option<ToolEngine>,
     compile_worker: Option<CompileWorker>,
+    resolver: Option<Arc<dyn Resolve>>,
     progress: Progress,
 }
 
@@ -75,6 +77,7 @@ impl HostBuilder {
             components: Vec::new(),
             engine: None,
             compile_worker: None,
+            resolver: None,
             progress: Progress::default(),
         }
     }
@@ -165,6 +168,13 @@ impl HostBuilder {
         self
     }
 
+    /// What looks up names for requests. Default: the system's.
+    #[must_use]
+    pub fn resolver(mut self, resolver: Arc<dyn Resolve>) -> Self {
+        self.resolver = Some(resolver);
+        self
+    }
+
     /// Where progress of calls goes.
     #[must_use]
     pub fn on_progress(mut self, sink: CallProgress) -> Self {
@@ -199,9 +209,9 @@ impl HostBuilder {
         let protected = self.protected(&state, &journal_file, &roots);
         let engine = code::engine(self.engine.take(), self.compile_worker.take(), &state)?;
         let shell = shell::native(&self.config, &state, &spill_folder, &protected)?;
-        let registry = self
-            .registry(&engine, &roots, &state, shell.clone())
-            .await?;
+        let connector = egress::connector(&self.config, self.resolver.take())?;
+        let reach = (shell.clone(), connector);
+        let registry = self.registry(&engine, &roots, &state, reach).await?;
         let policy = self.policy(roots, protected, &registry)?;
         let mut hooks = Hooks::ready(&self.config.hooks, &engine).await?;
         hooks.pre.append(&mut self.pre_hooks);
@@ -300,6 +310,8 @@ impl HostBuilder {
         }
         let program = config.approval.program.iter();
         commands.extend(program.map(|program| (program.value.as_slice(), &program.source)));
+        named.extend(egress::files(config));
+        commands.extend(egress::commands(config));
         named.extend(config.components.iter().map(|file| file.value.clone()));
         named.extend(config.files.iter().cloned());
         named.extend([state, journal].into_iter().map(Path::to_owned));
@@ -343,7 +355,7 @@ impl HostBuilder {
         engine: &ToolEngine,
         roots: &Roots,
         state: &Path,
-        shell: Option<Arc<NativeShell>>,
+        (shell, connector): (Option<Arc<NativeShell>>, Connector),
     ) -> Result<Registry, HostError> {
         let dirs = RootDirs::open(roots.all(Access::Read).map(Path::to_owned))
             .map_err(|(path, error)| HostError::Directory { path, error })?;
@@ -368,6 +380,7 @@ impl HostBuilder {
             let (mut declaration, built_in) = (tool.declaration, tool.built_in);
             let name = declaration.name.to_string();
             settings::assign_subject(&self.config, &mut declaration)?;
+            let told = web::settings(&self.config, &name, built_in, search.as_ref());
             registry.register(Registration {
                 digest: tool.digest,
                 computes_subjects: tool.computes_subjects,
@@ -384,12 +397,8 @@ impl HostBuilder {
                         self.progress.0.clone(),
                     )
                     .with_shell(shell.clone().map(|shell| shell as Arc<dyn ShellPort>))
-                    .with_settings(web::settings(
-                        &self.config,
-                        &name,
-                        built_in,
-                        search.as_ref(),
-                    )),
+                    .with_settings(told)
+                    .with_egress(connector.clone()),
                 ),
                 declaration,
             })?;
@@ -413,7 +422,9 @@ impl HostBuilder {
         };
         let policy = Policy::build(&self.config.rules, settings, &registry.facts());
         let grants = Arc::new(shell::grants(&self.config)?);
-        Ok(policy.map_err(HostError::Policy)?.with_shell_grants(grants))
+        let openings = Arc::new(egress::openings(&self.config)?);
+        let policy = policy.map_err(HostError::Policy)?;
+        Ok(policy.with_shell_grants(grants).with_egress(openings))
     }
 }
 

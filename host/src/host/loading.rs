@@ -63,11 +63,7 @@ pub(super) async fn loaded(
             let error = ComponentError::NeedsShell;
             return Err(HostError::Component { path, error });
         }
-        tools.push(Ready::loaded(
-            component,
-            declaration,
-            (built_in, label.as_path()),
-        ));
+        tools.push(Ready::loaded(component, declaration, (built_in, &label)));
     }
     Ok(tools)
 }

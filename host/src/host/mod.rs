@@ -4,6 +4,7 @@ mod approvers;
 mod builder;
 mod built_in;
 mod code;
+mod egress;
 mod hooks;
 mod installed;
 mod loading;

@@ -119,6 +119,13 @@ fn named(config: &Config) -> Vec<(&'static str, &str, &Source)> {
     for (tool, grant) in &config.shell.granted {
         named.push(("table [shell.grants]", tool.as_str(), &grant.source));
     }
+    for (tool, allow) in &config.egress.allow_of {
+        named.push(("table [egress.tools]", tool.as_str(), &allow.source));
+    }
+    for secret in config.secrets.values() {
+        let tools = secret.value.tools.iter();
+        named.extend(tools.map(|tool| ("'tools' of a secret", tool.value.as_str(), &tool.source)));
+    }
     for hook in &config.hooks {
         let tools = hook.tools.iter();
         named.extend(tools.map(|tool| ("'tools' of a hook", tool.as_str(), &hook.source)));

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::outcome::{CommandUse, FileUse};
+use super::request_use::RequestUse;
 
 /// What the host itself noted of one call. Shared by the record and by what runs the call.
 #[derive(Debug, Default)]
@@ -16,6 +17,7 @@ pub struct Left {
 struct Uses {
     files: Vec<FileUse>,
     commands: Vec<CommandUse>,
+    requests: Vec<RequestUse>,
 }
 
 impl Left {
@@ -26,7 +28,17 @@ impl Left {
         uses.commands.append(&mut commands);
     }
 
-    /// Takes all that was left.
+    /// Leaves requests that were not reported in the ordinary way.
+    pub fn leave_requests(&self, mut requests: Vec<RequestUse>) {
+        self.uses().requests.append(&mut requests);
+    }
+
+    /// Takes the requests that were left.
+    pub fn take_requests(&self) -> Vec<RequestUse> {
+        std::mem::take(&mut self.uses().requests)
+    }
+
+    /// Takes all else that was left.
     pub fn take(&self) -> (Vec<FileUse>, Vec<CommandUse>) {
         let mut uses = self.uses();
         (

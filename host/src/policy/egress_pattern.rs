@@ -1,6 +1,9 @@
 //! What an operator opens of the network: URL patterns with methods, and the addresses that they name.
 
+use std::fmt;
+
 use ipnet::IpNet;
+use serde::{Serialize, Serializer};
 
 use super::{PatternError, UrlIndex, UrlPattern, UrlPatternError, UrlReadings, UrlSubject};
 
@@ -16,6 +19,21 @@ pub enum EgressAllow {
     Public,
     /// What a pattern covers.
     Pattern(EgressPattern),
+}
+
+impl fmt::Display for EgressAllow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Public => f.write_str("public"),
+            Self::Pattern(pattern) => pattern.fmt(f),
+        }
+    }
+}
+
+impl Serialize for EgressAllow {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// A URL pattern of scheme `http` or `https`, with the methods it is for and the addresses that it opens.
@@ -121,16 +139,23 @@ impl EgressPattern {
         }
     }
 
-    /// As written, with its methods.
-    pub fn describe(&self) -> String {
-        match self.methods.as_slice() {
-            [] => self.url.text().to_owned(),
-            methods => format!("{} {}", methods.join(","), self.url.text()),
-        }
-    }
-
     fn covers_method(&self, method: &str) -> bool {
         self.methods.is_empty() || self.methods.iter().any(|known| known == method)
+    }
+}
+
+impl fmt::Display for EgressPattern {
+    /// `GET,HEAD https://a.example/** (10.0.0.0/8)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.methods.is_empty() {
+            write!(f, "{} ", self.methods.join(","))?;
+        }
+        f.write_str(self.url.text())?;
+        if !self.named.is_empty() {
+            let named: Vec<String> = self.named.iter().map(ToString::to_string).collect();
+            write!(f, " ({})", named.join(", "))?;
+        }
+        Ok(())
     }
 }
 
@@ -223,7 +248,7 @@ impl EgressPatterns {
     /// The entries, one text each.
     pub fn describe(&self) -> Vec<String> {
         let public = self.public.then(|| "the public Internet".to_owned());
-        let patterns = self.patterns.iter().map(EgressPattern::describe);
+        let patterns = self.patterns.iter().map(ToString::to_string);
         public.into_iter().chain(patterns).collect()
     }
 

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 
 use super::code::Code;
+use crate::egress::Connector;
 use crate::gate::{CallProgress, Cleared, Provider, ProviderEnd, ProviderReport};
 use crate::model::{HostFailure, Stop, Subject};
 use crate::runtime::files::{ReadLedger, RootDirs};
@@ -19,6 +20,7 @@ pub struct ComponentProvider {
     progress: Option<CallProgress>,
     shell: Option<Arc<dyn ShellPort>>,
     settings: ToolSettings,
+    egress: Option<Connector>,
 }
 
 impl ComponentProvider {
@@ -36,6 +38,7 @@ impl ComponentProvider {
             progress,
             shell: None,
             settings: ToolSettings::default(),
+            egress: None,
         }
     }
 
@@ -50,6 +53,13 @@ impl ComponentProvider {
     #[must_use]
     pub fn with_settings(mut self, settings: ToolSettings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// The same with the connector, for what the calls' grants allow.
+    #[must_use]
+    pub fn with_egress(mut self, connector: Connector) -> Self {
+        self.egress = Some(connector);
         self
     }
 }
@@ -107,6 +117,7 @@ impl Provider for ComponentProvider {
             shell: call.shell().cloned().zip(self.shell.clone()),
             left: Arc::clone(call.left()),
             settings: Arc::clone(&self.settings),
+            egress: call.egress().cloned().zip(self.egress.clone()),
             ledger: Arc::clone(&self.ledger),
             progress,
         };

@@ -69,6 +69,22 @@ pub mod settings {
     });
 }
 
+/// Secrets.
+pub mod secrets {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        inline: "
+            package toolgate:secret-door;
+
+            world secrets {
+                import toolgate:secrets/secrets@0.1.0;
+            }
+        ",
+        world: "toolgate:secret-door/secrets",
+        imports: { default: trappable },
+    });
+}
+
 /// The world of hooks.
 pub mod hook {
     wasmtime::component::bindgen!({

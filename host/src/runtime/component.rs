@@ -18,6 +18,7 @@ use crate::model::{
     CapabilityKind, Claim, Declaration, DeclarationError, DeclarationParts, SideEffect,
     SubjectField, SubjectKind, hex,
 };
+use crate::policy::{NetworkAsk, NetworkAskError};
 
 /// The export that makes a component a tool.
 const TOOL: &str = "toolgate:tool/tool@";
@@ -26,10 +27,11 @@ const SUBJECTS: &str = "toolgate:tool/subjects@";
 /// The versions of our contract that this host has.
 const CONTRACT: &str = "0.1.";
 /// What this host offers of our own packages.
-const OFFERED: [&str; 6] = [
+const OFFERED: [&str; 7] = [
     "toolgate:tool/host@0.1.",
     "toolgate:tool/types@0.1.",
     "toolgate:files/files@0.1.",
+    "toolgate:secrets/secrets@0.1.",
     "toolgate:shell/shell@0.1.",
     "toolgate:shell/sessions@0.1.",
     "wasi:",
@@ -130,6 +132,9 @@ pub enum ComponentError {
     /// It needs what this host has no way to grant.
     #[error("the tool needs the capability {0}, which this version of the host cannot grant")]
     Ungrantable(String),
+    /// What it declares of the network.
+    #[error("the component asks for a network that cannot be: {0}")]
+    Network(#[from] NetworkAskError),
     /// Its own description does not hold.
     #[error("the component's declaration does not hold: {0}")]
     Declaration(#[from] DeclarationError),
@@ -211,6 +216,7 @@ impl LoadedComponent {
             .await
             .map_err(ComponentError::Describe)?;
         let declaration = Declaration::check(parts(said))?;
+        NetworkAsk::read(&declaration)?;
         let needed = declaration
             .capabilities
             .iter()
@@ -236,12 +242,14 @@ impl fmt::Debug for LoadedComponent {
     }
 }
 
-/// Files and commands are granted by the verdict, the clock always; for the rest there is no way yet.
+/// Files, commands, requests and secrets are granted by the verdict, the clock always; for the rest there is no way yet.
 fn grantable(kind: &CapabilityKind) -> bool {
     matches!(
         kind,
         CapabilityKind::FsRead(_)
             | CapabilityKind::FsWrite(_)
+            | CapabilityKind::Net(_)
+            | CapabilityKind::Secret(_)
             | CapabilityKind::Shell(_)
             | CapabilityKind::ClockReal
     )

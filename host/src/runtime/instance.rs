@@ -10,6 +10,7 @@ use wasmtime::Store;
 use super::bindings::exports::toolgate::tool::tool as exported;
 use super::bindings::toolgate::tool::types as wit;
 use super::component::{LoadedComponent, subject_kind};
+use super::egress_door::EgressDoor;
 use super::files::{FileView, ReadLedger, RootDirs};
 use super::settings_door::ToolSettings;
 use super::shell_door::ShellDoor;
@@ -17,11 +18,12 @@ use super::shell_port::ShellPort;
 use super::state::{ProgressSink, State};
 use super::store::{Bounds, empty_sandbox, store};
 use super::trap::{DeadlineStruck, end_of};
+use crate::egress::Connector;
 use crate::model::{
     CommandUse, Content, FileUse, HostFailure, Left, Limits, RequestUse, Stop, Subject,
     ToolFailure, ToolOutput, Trap, Usage,
 };
-use crate::policy::{FileGrant, ShellGrant};
+use crate::policy::{EgressGrant, FileGrant, ShellGrant};
 
 /// The most bytes of a result.
 const MAX_RESULT: usize = 32 << 20;
@@ -48,6 +50,8 @@ pub struct CallSetup {
     pub left: Arc<Left>,
     /// What the operator set for the tool.
     pub settings: ToolSettings,
+    /// Its requests, and what sends them.
+    pub egress: Option<(EgressGrant, Connector)>,
     /// What the session has read.
     pub ledger: Arc<ReadLedger>,
     /// Where progress goes.
@@ -112,6 +116,7 @@ impl LoadedComponent {
             .shell
             .map(|(grant, port)| ShellDoor::new(grant, port, Arc::clone(left)));
         state.settings = setup.settings;
+        state.egress = EgressDoor::new(setup.egress);
         let mut store = store(&self.engine, state, limits.fuel.units());
         // Boxed: the instance's future is large, and would be copied on its way down.
         let run = Box::pin(self.run(&mut store, input));
@@ -136,8 +141,8 @@ impl LoadedComponent {
                 .as_mut()
                 .map(ShellDoor::take_uses)
                 .unwrap_or_default(),
-            requests: Vec::new(),
-            log: state.log.take(),
+            requests: state.egress.take_uses(),
+            log: state.take_log(),
         }
     }
 

@@ -4,7 +4,7 @@ use wasmtime::Engine;
 use wasmtime::component::{HasData, Linker};
 use wasmtime_wasi::p2::bindings::filesystem;
 
-use super::bindings::{settings, shell, toolgate};
+use super::bindings::{secrets, settings, shell, toolgate};
 use super::state::State;
 use super::wasi_door::GuardedFilesystem;
 
@@ -34,5 +34,6 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
     toolgate::files::files::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     shell::toolgate::shell::shell::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     shell::toolgate::shell::sessions::add_to_linker::<State, Own>(&mut linker, |state| state)?;
+    secrets::toolgate::secrets::secrets::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     Ok(linker)
 }

@@ -1,12 +1,13 @@
 //! The Wasm runtime: components in, results out.
 //!
 //! Owns wasmtime: engine, linker, stores, bounds, the guarded files behind both doors (`wasi:filesystem` and
-//! `toolgate:files`), and the door to the shell. A fresh store and instance for every call, dropped at its end. Never contains a gate, a rule, or
+//! `toolgate:files`), and the doors to the shell and the network. A fresh store and instance for every call, dropped at its end. Never contains a gate, a rule, or
 //! anything that decides who may call what: it keeps to the grant it is handed.
 
 mod bindings;
 mod compile;
 mod component;
+mod egress_door;
 mod engine;
 pub mod files;
 mod files_door;

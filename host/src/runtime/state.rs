@@ -6,10 +6,9 @@ use std::time::Instant;
 use wasmtime::component::ResourceTable;
 use wasmtime_wasi::filesystem::WasiFilesystemCtxView;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
-use wasmtime_wasi_http::{
-    RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
-};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
+use super::egress_door::EgressDoor;
 use super::files::FileView;
 use super::guest_log::GuestLog;
 use super::limiter::Limiter;
@@ -28,7 +27,7 @@ const MAX_FIELDS: usize = 32 << 10;
 pub(super) struct State {
     wasi: WasiCtx,
     http: WasiHttpCtx,
-    no_network: NoNetwork,
+    pub(super) egress: EgressDoor,
     pub(super) table: ResourceTable,
     pub(super) limiter: Limiter,
     pub(super) log: GuestLog,
@@ -68,7 +67,7 @@ impl State {
         Self {
             wasi,
             http,
-            no_network: NoNetwork,
+            egress: EgressDoor::default(),
             table,
             limiter: Limiter::new(memory),
             log,
@@ -84,6 +83,12 @@ impl State {
 }
 
 impl State {
+    /// What the guest logged, without the secrets of its requests.
+    pub(super) fn take_log(&mut self) -> Vec<String> {
+        let lines = self.log.take().into_iter();
+        lines.map(|line| self.egress.scrubbed(line)).collect()
+    }
+
     /// What the door `wasi:filesystem` works on.
     pub(super) fn filesystem_parts(
         &mut self,
@@ -101,6 +106,7 @@ impl Drop for State {
         let commands = self.shell.as_mut().map(ShellDoor::take_uses);
         self.left
             .leave(self.files.take_uses(), commands.unwrap_or_default());
+        self.left.leave_requests(self.egress.take_uses());
     }
 }
 
@@ -116,28 +122,9 @@ impl WasiView for State {
 impl WasiHttpView for State {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         WasiHttpCtxView {
-            hooks: &mut self.no_network,
+            hooks: &mut self.egress,
             table: &mut self.table,
             ctx: &mut self.http,
         }
-    }
-}
-
-/// wasi:http is always linked, so that components that import it load; without a grant every request is denied.
-struct NoNetwork;
-
-type HttpResult<T> = Result<T, wasmtime_wasi_http::Error>;
-type Driver = Box<dyn Future<Output = HttpResult<()>> + Send>;
-
-impl WasiHttpHooks for NoNetwork {
-    fn send_request(
-        &mut self,
-        _request: http::Request<WasiBody>,
-        _options: Option<RequestOptions>,
-        _body: Driver,
-    ) -> Box<
-        dyn Future<Output = wasmtime_wasi_http::Result<(http::Response<WasiBody>, Driver)>> + Send,
-    > {
-        Box::new(async { Err(wasmtime_wasi_http::Error::HttpRequestDenied) })
     }
 }

@@ -1,3 +1,4 @@
 //! What test guests share. The guests themselves are in `examples/`.
 
+pub mod http;
 pub mod raw;
