@@ -202,6 +202,10 @@ fn deny_rules_bind_every_tool_and_every_hop() {
             )
             .await;
         assert!(text.contains("/start: 302"), "{text}");
+        assert!(
+            text.contains("/secret/x: ") && text.contains("denies it"),
+            "{text}"
+        );
         assert!(!text.contains(": secret"), "{text}");
         assert_eq!(server.connections(), 1);
         neighbour(&host).await;
@@ -365,11 +369,8 @@ fn floods_and_endless_bodies_reach_a_guest_as_errors() {
         let text = host.done("Get", json!({"url": url(&flood)})).await;
         assert!(text.contains("more than 128 fields"), "{text}");
         let text = host.done("Get", json!({"url": url(&endless)})).await;
-        assert!(text.contains("HttpResponseBodySize"), "{text}");
-        assert!(
-            text.contains(" 2097152 bytes") || text.contains(" 20"),
-            "{text}"
-        );
+        assert!(text.contains("exceeds limit"), "{text}");
+        assert!(text.contains("200 2097152 bytes"), "{text}");
         endless.until_idle().await;
         neighbour(&host).await;
     });
@@ -392,9 +393,12 @@ fn a_call_has_its_share_of_requests_and_the_next_one_too() {
         let text = host
             .done("Listed", json!({"urls": [shut, url], "times": 999}))
             .await;
-        assert_eq!(text.matches(": 200 x").count(), 1, "{}", text.len());
-        assert_eq!(text.matches("has made 1000 requests").count(), 998);
-        assert_eq!((server.connections(), requests(&host).len()), (1, 1_000));
+        // Its middle is cut, being long.
+        assert!(text.contains("has made 1000 requests"), "{text}");
+        let noted = requests(&host);
+        let answered = noted.iter().filter(|request| request["status"] == 200);
+        assert_eq!((noted.len(), answered.count()), (1_000, 1));
+        assert_eq!(server.connections(), 1);
         let text = host.done("Listed", json!({"urls": [url]})).await;
         assert!(text.ends_with(": 200 x"), "{text}");
     });

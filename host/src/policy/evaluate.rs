@@ -100,10 +100,10 @@ pub struct Policy {
     pub(super) roots: Arc<Roots>,
     pub(super) guard: Arc<FileGuard>,
     given: Arc<[Rule]>,
-    version: String,
+    pub(super) version: String,
     settings: PolicySettings,
     shell: Arc<ShellGrants>,
-    egress: Arc<EgressOpenings>,
+    pub(super) egress: Arc<EgressOpenings>,
 }
 
 impl Policy {
@@ -182,22 +182,6 @@ impl Policy {
         }
         self.shell = grants;
         self
-    }
-
-    /// The same with what the operator opens of the network.
-    #[must_use]
-    pub fn with_egress(mut self, openings: Arc<EgressOpenings>) -> Self {
-        if !openings.is_empty() {
-            let both = format!("{}{}", self.version, openings.fingerprint());
-            self.version = hex(&Sha256::digest(both.as_bytes()));
-        }
-        self.egress = openings;
-        self
-    }
-
-    /// What the operator opens of the network.
-    pub(super) fn egress(&self) -> &EgressOpenings {
-        &self.egress
     }
 
     /// The mode.

@@ -51,7 +51,7 @@ impl Tool for Get {
             lines.push(told(&url, answer));
             hops += 1;
             if input.follow == Some(true) && hops < 12 {
-                next = to;
+                next = to.map(|to| whole(&url, &to));
             }
         }
         for url in input.also.iter().flatten() {
@@ -61,6 +61,17 @@ impl Tool for Get {
         context.info(lines.join("\n"));
         lines.push(format!("secret: {secret}"));
         Ok(Output::text(lines.join("\n")))
+    }
+}
+
+/// Where a redirect leads that may be written without scheme and host.
+fn whole(from: &str, to: &str) -> String {
+    let path = from
+        .find("://")
+        .and_then(|at| from[at + 3..].find('/').map(|end| at + 3 + end));
+    match path {
+        Some(end) if to.starts_with('/') => format!("{}{to}", &from[..end]),
+        _ => to.to_owned(),
     }
 }
 
