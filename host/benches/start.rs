@@ -99,7 +99,8 @@ fn store_of(count: usize) -> Result<tempfile::TempDir, Box<dyn std::error::Error
             manifest: None,
             signed: Signed::Nobody,
         };
-        let examined = store.examine(&engine, fetched, &Choice::default());
+        let choice = Choice::default();
+        let examined = store.examine(&engine, fetched, &choice);
         candidates.push((runtime.block_on(examined)?, Grants::Withhold));
     }
     store.install(&candidates)?;
