@@ -7,6 +7,8 @@
 )]
 
 mod said;
+#[path = "cli/web.rs"]
+mod web;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -263,7 +265,16 @@ fn list_inspect_doctor_and_schema_answer() {
         .collect();
     assert_eq!(
         names,
-        ["Edit", "Glob", "Grep", "LS", "MultiEdit", "Read", "Write"]
+        [
+            "Edit",
+            "Glob",
+            "Grep",
+            "LS",
+            "MultiEdit",
+            "Read",
+            "WebFetch",
+            "Write"
+        ]
     );
     for tool in tools.as_array().unwrap() {
         assert_eq!(

@@ -155,11 +155,7 @@ impl Ground {
         let host = runtime.block_on(TestHost::with(
             Scratch::new(),
             Setup::default(),
-            |builder| {
-                builder
-                    .component("bash.wasm", toolgate_artifacts::BASH.to_vec())
-                    .component("web_fetch.wasm", toolgate_artifacts::WEB_FETCH.to_vec())
-            },
+            |builder| builder.component("bash.wasm", toolgate_artifacts::BASH.to_vec()),
         ));
         let facts = host
             .host

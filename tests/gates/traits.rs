@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use toolgate::config::ShellSetting;
+use toolgate::config::{ShellSetting, WebSearchBackend};
 use toolgate::gate::{Cleared, Provider, ProviderReport, RegisteredTool, Registration, Registry};
 use toolgate::model::{
     Claim, Concurrency, Declaration, DeclarationParts, Ground, Limits, SideEffect, Traits, Trust,
@@ -88,9 +88,10 @@ fn declared(declaration: &Declaration) -> BTreeMap<&'static str, String> {
 }
 
 /// A host with every built-in tool.
-async fn with_shell() -> TestHost {
+async fn with_all() -> TestHost {
     let mut setup = Setup::default();
     setup.config.shell = ShellSetting::local();
+    setup.config.web_search.backend = Some(WebSearchBackend::Duckduckgo.into());
     TestHost::with(Scratch::new(), setup, |builder| builder).await
 }
 
@@ -99,15 +100,15 @@ async fn without_a_shell_no_tool_needs_one() {
     let host = TestHost::new().await;
     let needs = |tool: &Arc<RegisteredTool>| tool.declaration().shell().is_some();
     assert_eq!(host.host.all_tools().filter(needs).count(), 0);
-    let with = with_shell().await;
+    let with = with_all().await;
     assert_eq!(with.host.all_tools().filter(needs).count(), 11);
     let (all, few) = (with.host.all_tools(), host.host.all_tools());
-    assert_eq!(all.count(), few.count() + 11);
+    assert_eq!(all.count(), few.count() + 12);
 }
 
 #[tokio::test]
 async fn the_built_in_tools_declare_what_was_audited() {
-    let host = with_shell().await;
+    let host = with_all().await;
     let audited = audited();
     let mut declaring = 0;
     for tool in host.host.all_tools() {
@@ -122,7 +123,7 @@ async fn the_built_in_tools_declare_what_was_audited() {
 /// The host takes its own tools at their word, since they were audited.
 #[tokio::test]
 async fn the_built_in_tools_are_believed() {
-    let host = with_shell().await;
+    let host = with_all().await;
     for tool in host.host.all_tools() {
         assert_eq!(tool.trust(), Trust::Audited, "{tool}");
         let (claim, traits) = (&tool.declaration().claim, &tool.facts().traits);

@@ -9,6 +9,8 @@ mod names;
 mod secrets;
 mod secure;
 mod server;
+mod web_fetch;
+mod web_search;
 
 use guests::*;
 

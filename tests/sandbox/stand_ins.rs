@@ -41,7 +41,10 @@ async fn bash_is_judged_like_a_shell() {
 #[tokio::test]
 pub async fn web_fetch() {
     let guest: Guest = ("WebFetch", guests::WEB_FETCH);
-    let deny = Setup::default().deny(&["WebFetch(https://*.example.com/**)"]);
+    let mut deny = Setup::default()
+        .allow(&["WebFetch"])
+        .deny(&["WebFetch(https://*.example.com/**)"]);
+    deny.config.without = vec!["WebFetch".to_owned().into()];
     let host = host(guest, deny).await;
     let outcome = beside(&host, "WebFetch", json!({ "url": "https://a.test/x" })).await;
     assert_eq!(outcome.ending.text(), "fetched: https://a.test/x");

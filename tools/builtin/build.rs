@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Name in the registry, package, and whether it is of no use without a shell.
-const TOOLS: [(&str, &str, bool); 18] = [
+const TOOLS: [(&str, &str, bool); 20] = [
     ("Bash", "toolgate-bash", true),
     ("BashOutput", "toolgate-bash-output", true),
     ("Edit", "toolgate-edit", false),
@@ -22,6 +22,8 @@ const TOOLS: [(&str, &str, bool); 18] = [
     ("TaskList", "toolgate-task-list", true),
     ("TaskOutput", "toolgate-task-output", true),
     ("TaskStop", "toolgate-task-stop", true),
+    ("WebFetch", "toolgate-web-fetch", false),
+    ("WebSearch", "toolgate-web-search", false),
     ("Write", "toolgate-write", false),
 ];
 

@@ -6,6 +6,9 @@ use wasip2::http::types::ErrorCode as Wire;
 
 use crate::ToolError;
 
+/// How the host's sentence begins where its rules or grants keep a request back.
+const NOT_SENT: &str = "The request was not sent";
+
 /// What went wrong, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -75,7 +78,11 @@ impl From<Wire> for Error {
     /// A host that has a sentence of its own sends it in the one code that carries a text; then that is the message.
     fn from(wire: Wire) -> Self {
         if let Wire::InternalError(Some(message)) = wire {
-            return Self::new(ErrorCode::Other, message);
+            let code = match message.starts_with(NOT_SENT) {
+                true => ErrorCode::Refused,
+                false => ErrorCode::Other,
+            };
+            return Self::new(code, message);
         }
         let (code, message) = known(&wire);
         Self::new(code, message)
@@ -145,8 +152,13 @@ mod tests {
         let refused = Error::from(Wire::HttpRequestDenied);
         assert_eq!(refused.code, ErrorCode::Refused);
         assert!(matches!(ToolError::from(refused), ToolError::Denied(_)));
-        let said = Error::from(Wire::InternalError(Some("deny WebFetch".to_owned())));
-        assert_eq!(said.message, "deny WebFetch");
+        let said = |text: &str| Error::from(Wire::InternalError(Some(text.to_owned())));
+        assert_eq!(said("No answer.").message, "No answer.");
+        assert_eq!(said("No answer.").code, ErrorCode::Other);
+        assert_eq!(
+            said("The request was not sent: a rule denies it.").code,
+            ErrorCode::Refused
+        );
         assert!(matches!(
             ToolError::from(Error::from(Wire::DnsTimeout)),
             ToolError::Failed(_)

@@ -38,6 +38,9 @@ pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
         ]);
     }
     render::out(&table.to_string());
+    for said in setup::missing(&setup::load(&cli.setup)?.config) {
+        render::note(said);
+    }
     Ok(Exit::Done)
 }
 

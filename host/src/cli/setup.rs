@@ -93,6 +93,21 @@ pub(crate) fn unheard(config: &Config) -> Option<String> {
     })
 }
 
+/// Built-in tools that are not there because nothing is configured for them.
+pub(crate) fn missing(config: &Config) -> Vec<&'static str> {
+    let shell = "Bash and the other tools for commands are not there: no shell is configured ([shell], or --shell local)";
+    let search = "WebSearch is not there: no service is configured ([web_search])";
+    let asked = matches!(config.web_search.service(), Ok(None));
+    let without = |tool: &str| config.without.iter().any(|name| name.value == tool);
+    [
+        (!config.shell.is_there() && !without("Bash"), shell),
+        (asked && !without("WebSearch"), search),
+    ]
+    .into_iter()
+    .filter_map(|(missing, said)| missing.then_some(said))
+    .collect()
+}
+
 /// The configuration that the flags describe.
 pub(crate) fn load(setup: &Setup) -> anyhow::Result<Loaded> {
     Ok(layers(setup)?.load()?)

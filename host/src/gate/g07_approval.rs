@@ -121,6 +121,8 @@ pub(super) fn question(exempt: ExemptLine, call: &Permitted, hook: Option<&str>)
             })
         }
         Basis::AcceptEdits | Basis::Verified | Basis::Bypass => None,
+        // Whatever line was drawn: a line is about what tools change, and this is about what they tell.
+        Basis::NamesUrl => Some(format!("asked {}", verdict.basis)),
         Basis::ReadOnly | Basis::Mode { .. } => (!exempt.covers(traits)).then(|| {
             let destructive = if traits.destructive {
                 " and destructive"

@@ -79,7 +79,7 @@ pub(super) fn standing(
     seen: &Seen,
 ) -> Option<Standing> {
     let allow_is_enough = match &call.verdict().basis {
-        Basis::ReadOnly | Basis::Mode { .. } => true,
+        Basis::ReadOnly | Basis::NamesUrl | Basis::Mode { .. } => true,
         Basis::Rules
         | Basis::AcceptEdits
         | Basis::Verified

@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::config::{
-    Config, ConfigError, SearchService, SecretOrigin, SecretSetting, Source, Sourced,
-};
+use super::web;
+use crate::config::{Config, ConfigError, Layer, SecretOrigin, SecretSetting, Source, Sourced};
 use crate::egress::{
     Connector, EgressLimits, ExtraRoots, FixedSecret, Proxy, Resolve, Secret, SecretSource, Secrets,
 };
-use crate::model::suggestion;
-use crate::policy::{EgressAllow, EgressOpenings, EgressPattern, EgressPatterns, UrlSubject};
+use crate::policy::{EgressAllow, EgressOpenings, EgressPatterns};
 use crate::program::Program;
 
 /// How long a program may take to print a secret.
@@ -140,21 +138,20 @@ pub(super) fn openings(config: &Config) -> Result<EgressOpenings, ConfigError> {
         }
     }
     let mut assigned = BTreeMap::new();
-    if let Some(service) = super::web::service(config)? {
-        let tool = super::web::WEB_SEARCH.to_owned();
-        if !by_tool.contains_key(&tool) {
-            by_tool.insert(tool.clone(), Arc::new(of_service(&service)?));
+    if let Some(service) = web::service(config)? {
+        let tool = web::WEB_SEARCH.to_owned();
+        // What an administrator opens for all tools, nobody opens further.
+        let all = setting.allow.as_ref();
+        let fixed = all.is_some_and(|list| list.source.layer == Layer::Managed);
+        if !fixed && !by_tool.contains_key(&tool) {
+            let place = Sourced {
+                value: vec![EgressAllow::Pattern(web::place(&service)?)],
+                source: service.source.clone(),
+            };
+            by_tool.insert(tool.clone(), ready(&place)?);
         }
-        if let Some(secret) = service.secret {
-            if !config.secrets.contains_key(&secret.value) {
-                let known = config.secrets.keys().map(String::as_str);
-                return Err(secret.source.wrong(format!(
-                    "in [web_search], 'secret' names '{}', and there is no [secrets.{0}].{}",
-                    secret.value,
-                    suggestion(&secret.value, known)
-                )));
-            }
-            assigned.insert(tool, secret.value);
+        if let Some(secret) = web::secret(config, &service)? {
+            assigned.insert(tool, secret);
         }
     }
     let secrets = config.secrets.iter().map(|(name, secret)| {
@@ -167,17 +164,6 @@ pub(super) fn openings(config: &Config) -> Result<EgressOpenings, ConfigError> {
         secrets: secrets.collect(),
         assigned,
     })
-}
-
-/// The one place that questions to the web go to.
-fn of_service(service: &SearchService) -> Result<EgressPatterns, ConfigError> {
-    let wrong =
-        |error: &dyn std::fmt::Display| service.source.wrong(format!("in [web_search], {error}"));
-    let url = UrlSubject::parse(&service.url).map_err(|error| wrong(&error))?;
-    let port = url.port().unwrap_or_default();
-    let pattern = EgressPattern::parse(&format!("{}://{}:{port}", url.scheme(), url.host()));
-    let pattern = pattern.map_err(|error| wrong(&error))?;
-    EgressPatterns::new([EgressAllow::Pattern(pattern)]).map_err(|error| wrong(&error))
 }
 
 fn secrets(config: &Config) -> Result<Secrets, ConfigError> {

@@ -46,16 +46,19 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// What is asked for that changes something, in words.
-    pub(super) fn powers(&self) -> Vec<&'static str> {
-        let files = self.writes_files.then_some("writing files");
-        files
-            .into_iter()
-            .chain(self.powers_beside_files())
-            .collect()
+    /// What is asked for that a read-only tool cannot have, in words. The network is not among it: the requests of a tool
+    /// that claims to be read-only are held to GET and HEAD without a body.
+    pub(super) fn beyond_reading(&self) -> Vec<&'static str> {
+        let asks = [
+            (self.writes_files, "writing files"),
+            (self.shell, "the shell"),
+            (self.store, "its store"),
+        ];
+        let asked = asks.iter().filter(|(asked, _)| *asked);
+        asked.map(|(_, what)| *what).collect()
     }
 
-    /// The same without files: where no view says what may be changed.
+    /// What is asked for beside files: where no view says what may be changed.
     pub(super) fn powers_beside_files(&self) -> Vec<&'static str> {
         let reaches = [
             (self.network, "the network"),

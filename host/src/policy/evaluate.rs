@@ -1,6 +1,5 @@
 //! The one place that decides whether a call may run.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,8 +10,8 @@ use super::rule_set::RuleSet;
 use super::shell_grant::{Ground, Request};
 use super::subjects::ReadSubject;
 use super::{
-    Access, Basis, Decision, EgressOpenings, FileGuard, Mode, Refusal, Roots, Rule, ShellGrant,
-    ShellGrants, Verdict,
+    Access, Basis, Decision, EgressOpenings, FileGuard, Mode, PolicyError, Refusal, Roots, Rule,
+    ShellGrant, ShellGrants, Verdict,
 };
 use crate::model::{
     DenialReason, FileScope, Ground as TraitGround, RuleSource, ShellTarget, SideEffect, Subject,
@@ -55,33 +54,6 @@ pub struct PolicySettings {
     /// Beginnings of names of tools that come while the host runs: a rule may name one that is not there yet.
     pub coming: Vec<String>,
 }
-
-/// Why a policy cannot be built: each stops the start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyError {
-    /// The rule.
-    pub rule: RuleSource,
-    /// What is wrong with it.
-    pub what: String,
-}
-
-impl fmt::Display for PolicyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RuleSource {
-            rule,
-            effect,
-            file,
-            line,
-        } = &self.rule;
-        write!(f, "{}:", file.display())?;
-        if *line > 0 {
-            write!(f, "{line}:")?;
-        }
-        write!(f, " the {effect} rule '{rule}' {}", self.what)
-    }
-}
-
-impl std::error::Error for PolicyError {}
 
 /// One question to the policy.
 #[derive(Clone, Copy, Debug)]
@@ -349,6 +321,9 @@ impl Policy {
             .find_map(|path| self.guard.runs_code(path));
         let in_workspace = |path: &PathBuf| path.starts_with(self.roots.workspace());
         let edits_files = tool.built_in && writes && paths.iter().all(in_workspace);
+        let names_url = subjects
+            .iter()
+            .any(|subject| matches!(subject, ReadSubject::Url(_)));
         let (decision, basis) = match (self.settings.mode, runs_code, &unclear) {
             (Mode::Bypass, _, _) => (Decision::Allow, Basis::Bypass),
             (_, Some(pattern), _) => (self.ask(), Basis::RunsCode { pattern }),
@@ -357,6 +332,9 @@ impl Policy {
             _ if !allowed.is_empty() => (Decision::Allow, Basis::Rules),
             (Mode::AcceptEdits, None, None) if edits_files => (Decision::Allow, Basis::AcceptEdits),
             (Mode::Auto, None, None) if self.verified(tool) => (Decision::Allow, Basis::Verified),
+            _ if tool.traits.level == SideEffect::ReadOnly && names_url => {
+                (self.ask(), Basis::NamesUrl)
+            }
             _ if tool.traits.level == SideEffect::ReadOnly => (Decision::Allow, Basis::ReadOnly),
             (mode, None, None) => (self.ask(), Basis::Mode { mode }),
         };
@@ -392,7 +370,7 @@ impl Policy {
     fn unasked(&self, basis: &Basis) -> DenialReason {
         let mode = self.mode().as_str();
         match basis {
-            Basis::Mode { .. } => DenialReason::NothingAllows { mode },
+            Basis::Mode { .. } | Basis::NamesUrl => DenialReason::NothingAllows { mode },
             Basis::Rules
             | Basis::Unclear { .. }
             | Basis::RunsCode { .. }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::evaluate::{PolicyError, PolicySettings, ToolFacts};
+use super::PolicyError;
+use super::evaluate::{PolicySettings, ToolFacts};
 use super::pattern::{self, Ground, Pattern};
 use super::rule_set::{RuleSet, Rules};
 use super::subjects::ReadSubject;

@@ -16,6 +16,8 @@ pub enum Basis {
     Rules,
     /// The tool is effectively read-only.
     ReadOnly,
+    /// A read-only tool names a URL: asking for it tells whoever answers there something, and no rule allows that.
+    NamesUrl,
     /// Mode `accept-edits`.
     AcceptEdits,
     /// Mode `auto`, and the host has verified that the tool destroys nothing and creates inside the workspace only.
@@ -46,6 +48,9 @@ impl fmt::Display for Basis {
         match self {
             Self::Rules => f.write_str("by rule"),
             Self::ReadOnly => f.write_str("by default: effectively read-only tools run"),
+            Self::NamesUrl => f.write_str(
+                "because the call names a URL, which tells whoever answers there something, and no rule allows it",
+            ),
             Self::AcceptEdits => f.write_str("by mode accept-edits"),
             Self::Verified => f.write_str(
                 "by mode auto: the host has verified that the tool can only create, inside the workspace",

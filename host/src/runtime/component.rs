@@ -27,8 +27,9 @@ const SUBJECTS: &str = "toolgate:tool/subjects@";
 /// The versions of our contract that this host has.
 const CONTRACT: &str = "0.1.";
 /// What this host offers of our own packages.
-const OFFERED: [&str; 7] = [
+const OFFERED: [&str; 8] = [
     "toolgate:tool/host@0.1.",
+    "toolgate:tool/settings@0.1.",
     "toolgate:tool/types@0.1.",
     "toolgate:files/files@0.1.",
     "toolgate:secrets/secrets@0.1.",

@@ -157,6 +157,7 @@ impl<'a> Judge<'a> {
             VerdictBasis::Rules if verdict.decision == Decision::Allow => Err(LeftOut::Runs),
             VerdictBasis::Rules | VerdictBasis::Unclear { .. } => Err(LeftOut::AskRule),
             VerdictBasis::RunsCode { .. } => Err(LeftOut::RunsCode),
+            VerdictBasis::NamesUrl => Ok(()),
             VerdictBasis::AcceptEdits | VerdictBasis::Verified | VerdictBasis::Bypass => {
                 Err(LeftOut::Runs)
             }

@@ -51,7 +51,7 @@ pub fn declaration(data: &[u8]) {
     let traits = Traits::resolve(&declaration.claim, &evidence, Trust::None);
     if traits.level == SideEffect::ReadOnly {
         assert!(!traits.destructive, "read-only and destructive");
-        assert!(!evidence.writes_files && !evidence.shell && !evidence.store && !evidence.network);
+        assert!(!evidence.writes_files && !evidence.shell && !evidence.store);
     }
     assert!(serde_json::to_value(&declaration).is_ok());
 }
