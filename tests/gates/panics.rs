@@ -137,7 +137,7 @@ async fn a_progress_sink_that_panics_ends_its_own_call() {
         builder
             .component("loops", toolgate_artifacts::LOOPS_FOREVER.to_vec())
             .component("echo", toolgate_artifacts::ECHO.to_vec())
-            .on_progress(Arc::new(|_, _, _| panic!("the sink panics")))
+            .on_progress(Arc::new(|_, _, _, _| panic!("the sink panics")))
     })
     .await;
     let outcome = host.call("LoopsForever", json!({})).await;

@@ -105,6 +105,25 @@ fn c14_who_cannot_ask_is_told_how_to_allow() {
 }
 
 #[test]
+fn a15_no_control_character_reaches_the_client() {
+    let desk = Desk::new();
+    let line = "echo x\u{1b}[2K\u{1b}[1A\u{1b}[8m\r\u{7}\u{9b}; rm -rf d\u{202e}\u{200b}";
+    let mut client = Client::legacy(
+        desk.serve(&["--shell", "local"]),
+        json!({"elicitation": {}}),
+    );
+    client.begin(
+        "tools/call",
+        json!({"name": "Bash", "arguments": {"command": line}}),
+    );
+    let question = client.heard("elicitation/create");
+    let message = question["params"]["message"].as_str().unwrap();
+    let hidden = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{200b}".contains(c);
+    assert!(!message.contains(hidden), "{message:?}");
+    assert!(message.contains("rm -rf d"), "{message}");
+}
+
+#[test]
 fn the_queue_is_the_third_way() {
     let desk = Desk::new();
     let config = desk.named(

@@ -126,6 +126,24 @@ fn a_record_names_the_door_and_what_the_client_calls_itself() {
 }
 
 #[test]
+fn h01_a_command_never_reads_the_protocol() {
+    let desk = Desk::new();
+    let mut client = Client::legacy(
+        desk.serve(&["--shell", "local", "--allow", "Bash"]),
+        json!({}),
+    );
+    let reads = client.begin(
+        "tools/call",
+        json!({"name": "Bash", "arguments": {"command": "cat; echo end"}}),
+    );
+    let next = client.begin("ping", json!({}));
+    assert_eq!(client.answer(&next)["result"], json!({}));
+    let known = client.others.iter().find(|message| message["id"] == reads);
+    let read = known.cloned().unwrap_or_else(|| client.answer(&reads));
+    assert_eq!(text(&read["result"]), "end\n", "{read}");
+}
+
+#[test]
 fn null_and_absent_arguments_are_an_empty_input() {
     let desk = Desk::new();
     let mut client = Client::legacy(desk.serve(&[]), json!({}));
@@ -281,6 +299,24 @@ fn a_long_call_gives_signs_of_life_that_grow() {
         .iter()
         .filter(|message| message["method"] == "notifications/progress");
     assert_eq!(more.count(), numbers.len());
+}
+
+#[test]
+fn a_guests_progress_reaches_the_client_of_its_call() {
+    let desk = Desk::new();
+    let loops = desk.named("loops.wasm", toolgate_artifacts::LOOPS_FOREVER);
+    let mut client = Client::legacy(desk.serve(&["--component", &loops]), json!({}));
+    let call = |token: &str| json!({"name": "LoopsForever", "arguments": {}, "_meta": {"progressToken": token}});
+    for token in ["one", "two"] {
+        let id = client.begin("tools/call", call(token));
+        let sign = client.heard("notifications/progress");
+        assert_eq!(sign["params"]["progressToken"], token, "{sign}");
+        assert_eq!(sign["params"]["message"], "looping", "{sign}");
+        client.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": id}}),
+        );
+    }
 }
 
 #[test]

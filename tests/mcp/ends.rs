@@ -101,7 +101,7 @@ fn c20_even_a_killed_server_leaves_no_command() {
 }
 
 #[test]
-fn c18_m01_stdout_holds_messages_only() {
+fn m01_stdout_holds_messages_only() {
     let desk = Desk::new();
     let flood = desk.named("floods.wasm", toolgate_artifacts::FLOODS_OUTPUT);
     let traps = desk.named("traps.wasm", toolgate_artifacts::TRAPS);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::calls::{grows, rests};
 use crate::client::{PATIENCE, text};
 use crate::desk::Desk;
-use crate::web::{Web, call, initialize};
+use crate::web::{Web, call, heard, initialize};
 
 const ANY_PORT: [&str; 2] = ["--http", "127.0.0.1:0"];
 
@@ -303,7 +303,7 @@ fn bad_requests_are_told_apart() {
 }
 
 #[test]
-fn c22_a_client_that_goes_ends_its_call() {
+fn h08_a_client_that_goes_ends_its_call() {
     let desk = Desk::new();
     let web = web(&desk, &["--shell", "local", "--allow", "Bash"]);
     let line = "(setsid bash -c 'while :; do printf . >> beat; sleep .02; done' &); sleep 600";
@@ -386,33 +386,14 @@ fn sessions_are_bounded() {
 #[test]
 fn a_question_of_a_session_goes_to_its_own_stream() {
     let desk = Desk::new();
-    let web = std::sync::Arc::new(web(&desk, &[]));
+    let web = web(&desk, &[]);
     let session = web.session(&[], json!({"elicitation": {}}));
     let params = json!({"name": "Write", "arguments": {"file_path": "out.txt", "content": "x"}});
     let message = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params});
-    let body = message.to_string();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAccept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
-         Mcp-Session-Id: {session}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-        web.host(),
-        body.len()
-    );
-    let mut stream = web.open(&head, body.as_bytes());
+    let headers = [("Mcp-Session-Id", session.as_str())];
+    let mut stream = web.begin("POST", "/mcp", &headers, message.to_string().as_bytes());
     let mut seen = String::new();
-    let mut buffer = [0; 4_096];
-    let id = loop {
-        let read = stream.read(&mut buffer).unwrap();
-        assert!(read > 0, "{seen}");
-        seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
-        let question = seen
-            .lines()
-            .filter_map(|line| line.strip_prefix("data:"))
-            .filter_map(|data| serde_json::from_str::<Value>(data.trim()).ok())
-            .find(|message| message["method"] == "elicitation/create");
-        if let Some(question) = question {
-            break question["id"].clone();
-        }
-    };
+    let id = heard(&mut stream, &mut seen, "elicitation/create")["id"].clone();
     let yes = json!({"action": "accept", "content": {"decision": "allow_once"}});
     let answer = json!({"jsonrpc": "2.0", "id": id, "result": yes});
     assert_eq!(

@@ -14,6 +14,7 @@
 
 mod approval;
 mod calls;
+mod changes;
 mod client;
 mod desk;
 mod ends;

@@ -9,10 +9,23 @@ use serde_json::{Value, json};
 
 use crate::client::{PATIENCE, modern};
 
-/// See the module. Ended when it is dropped.
+/// A server that is a process. Ended when it is dropped.
 pub struct Web {
     child: Child,
+    door: Door,
+}
+
+/// The way to a server.
+pub struct Door {
     pub port: u16,
+}
+
+impl std::ops::Deref for Web {
+    type Target = Door;
+
+    fn deref(&self) -> &Door {
+        &self.door
+    }
 }
 
 impl Web {
@@ -45,7 +58,8 @@ impl Web {
             let mut rest = Vec::new();
             stderr.read_to_end(&mut rest)
         });
-        Self { child, port }
+        let door = Door { port };
+        Self { child, door }
     }
 
     pub fn signal(&self, name: &str) {
@@ -67,7 +81,9 @@ impl Web {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+}
 
+impl Door {
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -84,8 +100,14 @@ impl Web {
         stream
     }
 
-    /// One request with these headers beside the usual ones, to its end.
-    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    /// A request with these headers beside the usual ones, which has been sent.
+    pub fn begin(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> TcpStream {
         let host = self.host();
         let mut all = vec![
             ("Host", host.as_str()),
@@ -104,7 +126,12 @@ impl Web {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
-        Reply::read(self.open(&head, body))
+        self.open(&head, body)
+    }
+
+    /// One request with these headers beside the usual ones, to its end.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        Reply::read(self.begin(method, path, headers, body))
     }
 
     /// A message in a POST.
@@ -158,6 +185,24 @@ pub fn initialize(capabilities: Value) -> Value {
 pub fn call(tool: &str, arguments: Value, capabilities: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": tool, "arguments": arguments, "_meta": modern(capabilities)}})
+}
+
+/// Reads a stream of events until a message has this method.
+pub fn heard(stream: &mut TcpStream, seen: &mut String, method: &str) -> Value {
+    let mut buffer = [0; 4_096];
+    loop {
+        let found = seen
+            .lines()
+            .filter_map(|line| line.strip_prefix("data:"))
+            .filter_map(|data| serde_json::from_str::<Value>(data.trim()).ok())
+            .find(|message| message["method"] == method);
+        if let Some(message) = found {
+            return message;
+        }
+        let read = stream.read(&mut buffer).unwrap();
+        assert!(read > 0, "no {method}: {seen}");
+        seen.push_str(&String::from_utf8_lossy(&buffer[..read]));
+    }
 }
 
 /// A whole reply.

@@ -161,7 +161,7 @@ async fn a_guest_that_holds_many_handles_starves_nobody() {
     let held = Arc::clone(&holding);
     let guest = ("LeaksHandles", guests::LEAKS_HANDLES);
     let host = host_in(scratch, guest, Setup::default(), |builder| {
-        builder.on_progress(Arc::new(move |_, _, _| held.add_permits(1)))
+        builder.on_progress(Arc::new(move |_, _, _, _| held.add_permits(1)))
     })
     .await;
     let input =
@@ -210,7 +210,7 @@ async fn a_dropped_call_ends_the_guest_and_leaves_one_record() {
     let host = host_in(Scratch::new(), LOOPS_FOREVER, Setup::default(), |builder| {
         builder
             .engine(engine)
-            .on_progress(Arc::new(move |_, _, _| starting.add_permits(1)))
+            .on_progress(Arc::new(move |_, _, _, _| starting.add_permits(1)))
     })
     .await;
     for round in 1..=3 {
@@ -234,7 +234,7 @@ async fn a_neighbour_on_the_same_thread_goes_on() {
     let started = Arc::new(Semaphore::new(0));
     let starting = Arc::clone(&started);
     let host = host_in(Scratch::new(), LOOPS_FOREVER, Setup::default(), |builder| {
-        builder.on_progress(Arc::new(move |_, _, _| starting.add_permits(1)))
+        builder.on_progress(Arc::new(move |_, _, _, _| starting.add_permits(1)))
     })
     .await;
     let neighbours = async {

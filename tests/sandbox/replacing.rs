@@ -167,7 +167,7 @@ async fn a_dropped_call_leaves_a_whole_file() {
     let host = host_in(scratch, SLOWLY, Setup::default(), |builder| {
         builder
             .approver(Fixed::approve("the test"))
-            .on_progress(Arc::new(move |_, _, _| writing.add_permits(1)))
+            .on_progress(Arc::new(move |_, _, _, _| writing.add_permits(1)))
     })
     .await;
     let size = 4 << 20;

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 /// How long calls may go on when the client has gone: long enough for one that is about to answer.
 pub(super) const GRACE: Duration = Duration::from_millis(800);
 /// How long calls that were ended may take to be gone.
-const LAST: Duration = Duration::from_millis(500);
+const LAST: Duration = Duration::from_millis(300);
 
 /// See the module.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ const MAX_STATE: usize = 4_096;
 /// The member of a request's `_meta` by which a client of the era without a handshake names its revision.
 const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 /// How long commands may take to be gone when the server ends.
-const LAST: Duration = Duration::from_millis(500);
+const LAST: Duration = Duration::from_millis(400);
 /// What clients may show a model of this server.
 const INSTRUCTIONS: &str = "Every call is judged by the operator's rules before it runs. A result that begins with \
     'Denied' or 'Not approved' says why; the same call again gives the same answer, unless it says otherwise.";

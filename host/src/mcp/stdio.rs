@@ -33,7 +33,7 @@ const MAX_WAITING: usize = 64;
 /// The most requests that wait for their answers.
 const MAX_REQUESTS: usize = 1_024;
 /// How long the protocol may take to end when all calls have.
-const LAST: Duration = Duration::from_millis(300);
+const LAST: Duration = Duration::from_millis(150);
 
 impl McpServer {
     /// Serves one client over this process's stdin and stdout, until its input ends or `stop` is cancelled. From then on
