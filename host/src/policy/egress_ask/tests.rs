@@ -12,7 +12,9 @@ fn declared(name: &str, level: SideEffect, asks: &[(&str, &str)]) -> (ToolFacts,
     let declaration = Declaration::check(DeclarationParts {
         name: name.to_owned(),
         description: "Asks.".to_owned(),
-        input_schema: r#"{"type":"object","properties":{"url":{"type":"string"}}}"#.to_owned(),
+        input_schema:
+            r#"{"type":"object","properties":{"url":{"type":"string"}},"required":["url"]}"#
+                .to_owned(),
         output_schema: None,
         claim: Claim {
             level,
