@@ -25,6 +25,7 @@ use crate::provider::{ComponentProvider, NativeShell};
 use crate::runtime::files::{ReadLedger, RootDirs};
 use crate::runtime::{CompileWorker, ShellPort, ToolEngine};
 use crate::spill::FileSpill;
+use crate::store::Installed;
 
 /// Everything a host can be given. Defaults: the built-in tools, no rules, mode `default`, nobody to ask, records and
 /// long outputs in the user's state directory.
@@ -209,9 +210,12 @@ impl HostBuilder {
         let protected = self.protected(&state, &journal_file, &roots);
         let engine = code::engine(self.engine.take(), self.compile_worker.take(), &state)?;
         let shell = shell::native(&self.config, &state, &spill_folder, &protected)?;
+        let config = &mut self.config;
+        let installed = installed::tools(config, &state, &engine, shell.is_some()).await?;
         let connector = egress::connector(&self.config, self.resolver.take())?;
         let reach = (shell.clone(), connector);
-        let registry = self.registry(&engine, &roots, &state, reach).await?;
+        let known = (state.as_path(), installed);
+        let registry = self.registry(&engine, &roots, known, reach).await?;
         let policy = self.policy(roots, protected, &registry)?;
         let mut hooks = Hooks::ready(&self.config.hooks, &engine).await?;
         hooks.pre.append(&mut self.pre_hooks);
@@ -354,7 +358,7 @@ impl HostBuilder {
         &mut self,
         engine: &ToolEngine,
         roots: &Roots,
-        state: &Path,
+        (state, installed): (&Path, Vec<Installed>),
         (shell, connector): (Option<Arc<NativeShell>>, Connector),
     ) -> Result<Registry, HostError> {
         let dirs = RootDirs::open(roots.all(Access::Read).map(Path::to_owned))
@@ -365,8 +369,7 @@ impl HostBuilder {
         let strangers = self.strangers(state)?;
         let wanted = loading::wanted(&self.config, has_shell, has_search)?;
         let mut tools = loading::loaded(engine, wanted, strangers, has_shell).await?;
-        let installed = installed::tools(&self.config, state, engine, has_shell).await?;
-        let later = installed.iter().cloned();
+        let later = installed.into_iter();
         tools.extend(later.map(|tool| Ready::installed(engine, tool)));
         let names: Vec<String> = tools
             .iter()
@@ -374,7 +377,6 @@ impl HostBuilder {
             .collect();
         installed::distinct(&tools)?;
         settings::check_names(&self.config, &names)?;
-        installed::withhold(&mut self.config, state, &installed);
         let mut registry = Registry::default();
         for tool in tools {
             let (mut declaration, built_in) = (tool.declaration, tool.built_in);

@@ -70,9 +70,10 @@ pub(super) fn distinct(tools: &[Ready]) -> Result<(), HostError> {
     Ok(())
 }
 
-/// The installed tools that this host can have.
+/// The installed tools that this host can have. What the settings grant does not hold for those whose bytes are others
+/// than the ones it was given to: this comes before anything takes a grant out of the settings.
 pub(super) async fn tools(
-    config: &Config,
+    config: &mut Config,
     state: &Path,
     engine: &ToolEngine,
     shell: bool,
@@ -96,11 +97,11 @@ pub(super) async fn tools(
     }
     // Better no tool than one whose commands vanish.
     tools.retain(|tool| shell || !tool.needs_shell);
+    withhold(config, &store.lock_file(), &tools);
     Ok(tools)
 }
 
-/// What the settings grant does not hold for tools whose bytes are others than those it was given to.
-pub(super) fn withhold(config: &mut Config, state: &Path, tools: &[Installed]) {
+fn withhold(config: &mut Config, lock: &Path, tools: &[Installed]) {
     for tool in tools.iter().filter(|tool| tool.entry.grants_withheld) {
         let published = tool.name.published();
         let grants = config.grants_of(published);
@@ -113,7 +114,7 @@ pub(super) fn withhold(config: &mut Config, state: &Path, tools: &[Installed]) {
             grants.join(", "),
             tool.entry.source
         );
-        config.withhold(published, &Store::lock_file_in(state));
+        config.withhold(published, lock);
     }
 }
 

@@ -89,11 +89,6 @@ impl Store {
         Ok(folder.is_dir().then_some(Self { folder }))
     }
 
-    /// The lock file of the store in a state directory, whether or not it is there.
-    pub fn lock_file_in(state: &Path) -> PathBuf {
-        Lock::file(&state.join(FOLDER))
-    }
-
     /// Its lock file.
     pub fn lock_file(&self) -> PathBuf {
         Lock::file(&self.folder)
