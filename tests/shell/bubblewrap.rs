@@ -8,12 +8,13 @@ use crate::helper;
 use crate::place::{self, LAUNCHER, Place, exit};
 
 /// What is about other ways to hold a tree, or runs through tools whose host has the local shell.
-pub const NOT_ITS_OWN: [&str; 11] = [
+pub const NOT_ITS_OWN: [&str; 12] = [
     "background::",
     "bubblewrap::",
     "calls::",
     "cgroup::",
     "j15_where_it_is_the_only_layer_nothing_runs",
+    "guarded::",
     "killed::",
     "launchers::",
     "l04_a_supervisor_ends_terminals_too",

@@ -10,6 +10,7 @@ mod calls;
 mod cgroup;
 mod escape;
 mod exits;
+mod guarded;
 mod helper;
 mod ids;
 mod killed;

@@ -31,6 +31,10 @@ pub(super) struct Shell {
     /// name.
     #[schemars(with = "Option<PathBuf>")]
     program: Option<Spanned<PathBuf>>,
+    /// Whether only commands run that are known to read, with flags that are known, on paths in the granted directories.
+    /// Nothing can be written then, and there are no terminals. Default: `false`.
+    #[schemars(with = "Option<bool>")]
+    guard: Option<Spanned<bool>>,
     /// Who commands run as, where Toolgate runs as root. Default: Toolgate's own user.
     #[schemars(with = "Option<ShellUser>")]
     run_as: Option<Spanned<ShellUser>>,
@@ -121,6 +125,8 @@ pub struct ShellSetting {
     pub path: Option<Sourced<PathBuf>>,
     /// The program that makes their sandbox.
     pub program: Option<Sourced<PathBuf>>,
+    /// Whether only commands run that are known to read.
+    pub guard: Option<Sourced<bool>>,
     /// Who they run as.
     pub run_as: Option<Sourced<ShellUser>>,
     /// The weakest containment that is accepted.
@@ -146,6 +152,11 @@ impl ShellSetting {
             kind: Some(ShellKind::Local.into()),
             ..Self::default()
         }
+    }
+
+    /// Whether only commands run that are known to read.
+    pub fn is_guarded(&self) -> bool {
+        self.guard.as_ref().is_some_and(|guard| guard.value)
     }
 
     /// Whether commands run at all.
@@ -196,6 +207,7 @@ pub(super) fn add(
     keep(&mut into.path, path);
     let program = shell.program.map(|program| reading.sourced(program));
     keep(&mut into.program, operators(program, "program")?);
+    keep(&mut into.guard, shell.guard.map(|on| reading.sourced(on)));
     keep(
         &mut into.run_as,
         shell.run_as.map(|who| reading.sourced(who)),

@@ -367,7 +367,7 @@ impl HostBuilder {
         let search = web::service(&self.config)?;
         let (has_shell, has_search) = (shell.is_some(), search.is_some());
         let strangers = self.strangers(state)?;
-        let wanted = loading::wanted(&self.config, has_shell, has_search)?;
+        let wanted = loading::wanted(&self.config, shell.as_deref(), has_search)?;
         let mut tools = loading::loaded(engine, wanted, strangers, has_shell).await?;
         let later = installed.into_iter();
         tools.extend(later.map(|tool| Ready::installed(engine, tool)));
@@ -382,6 +382,7 @@ impl HostBuilder {
             let (mut declaration, built_in) = (tool.declaration, tool.built_in);
             let name = declaration.name.to_string();
             settings::assign_subject(&self.config, &mut declaration)?;
+            shell::say_guarded(&self.config, built_in, &mut declaration);
             let told = web::settings(&self.config, &name, built_in, search.as_ref());
             registry.register(Registration {
                 digest: tool.digest,

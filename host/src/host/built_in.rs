@@ -13,6 +13,22 @@ pub(super) struct BuiltIn {
     pub(super) compiled: &'static [u8],
 }
 
+/// Those that are of no use without terminals.
+const TERMINAL_TOOLS: [&str; 5] = [
+    "ShellClose",
+    "ShellRead",
+    "ShellResize",
+    "ShellStart",
+    "ShellWrite",
+];
+
+impl BuiltIn {
+    /// It is of no use without terminals.
+    pub(super) fn needs_terminal(&self) -> bool {
+        TERMINAL_TOOLS.contains(&self.name)
+    }
+}
+
 include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// All of them.

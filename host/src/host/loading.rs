@@ -8,6 +8,7 @@ use super::{settings, web};
 use crate::config::{Config, Source as ConfigSource};
 use crate::error::HostError;
 use crate::model::Declaration;
+use crate::provider::NativeShell;
 use crate::runtime::{ComponentError, LoadedComponent, Source, ToolEngine};
 
 /// A component's file, its bytes, and where it is named, if not by the embedder.
@@ -19,7 +20,7 @@ type Loaded = (LoadedComponent, Declaration, (bool, PathBuf));
 /// The built-in tools that a host with or without a shell and a search service has.
 pub(super) fn wanted(
     config: &Config,
-    shell: bool,
+    shell: Option<&NativeShell>,
     search: bool,
 ) -> Result<Vec<&'static BuiltIn>, HostError> {
     let all = built_in::all();
@@ -32,8 +33,12 @@ pub(super) fn wanted(
     let left_out = &config.without;
     let without = |tool: &&BuiltIn| !left_out.iter().any(|name| name.value == tool.name);
     // Better no tool than one whose commands vanish, or whose questions nobody answers.
-    let usable =
-        |tool: &&BuiltIn| (shell || !tool.needs_shell) && (search || tool.name != web::WEB_SEARCH);
+    let terminals = shell.is_some_and(NativeShell::has_terminals);
+    let usable = |tool: &&BuiltIn| {
+        (shell.is_some() || !tool.needs_shell)
+            && (terminals || !tool.needs_terminal())
+            && (search || tool.name != web::WEB_SEARCH)
+    };
     Ok(all.iter().filter(without).filter(usable).collect())
 }
 

@@ -7,6 +7,7 @@ use crate::config::{
     Config, ConfigError, ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting,
     ShellUser, Sourced,
 };
+use crate::model::{Declaration, ShellTarget};
 use crate::policy::{CommandPattern, ShellGrants};
 use crate::provider::{NativeShell, ShellPlaces};
 use crate::shell::{
@@ -43,11 +44,11 @@ pub(super) fn native(
         hidden,
         spill: spill.to_owned(),
     };
-    Ok(Some(Arc::new(NativeShell::new(
-        launcher(setting)?,
-        network,
-        places,
-    ))))
+    let native = NativeShell::new(launcher(setting)?, network, places);
+    Ok(Some(Arc::new(match setting.is_guarded() {
+        true => native.without_terminals(),
+        false => native,
+    })))
 }
 
 /// What starts commands.
@@ -127,21 +128,36 @@ fn wrong(setting: &ShellSetting, error: &SettingsError) -> ConfigError {
     }
 }
 
+/// Tells a model that the shell is guarded, before it asks for what does not run.
+pub(super) fn say_guarded(config: &Config, built_in: bool, declaration: &mut Declaration) {
+    if built_in && config.shell.is_guarded() && declaration.shell() == Some(ShellTarget::Run) {
+        declaration.description.push_str(
+            " The shell is guarded here: only commands that are known to read run (ls, cat, head, tail, grep, find, sort, wc and \
+             the like), with plain flags and names inside the granted directories, joined by ; && || |; nothing can be written.",
+        );
+    }
+}
+
 /// The commands that tools may run without naming them in their calls.
 ///
 /// # Errors
 /// A pattern of the embedding program's that is none.
 pub(super) fn grants(config: &Config) -> Result<ShellGrants, ConfigError> {
-    let mut grants = ShellGrants::new();
+    let mut grants = ShellGrants {
+        guarded: config.shell.is_guarded(),
+        ..ShellGrants::default()
+    };
     for tool in config.shell.granted.keys() {
-        grants.insert(tool.clone(), Vec::new());
+        grants.patterns.insert(tool.clone(), Vec::new());
     }
     for (tool, patterns) in &config.shell.grants {
         let parsed = patterns.iter().map(|pattern| {
             let parsed = CommandPattern::parse(&pattern.value);
             parsed.map_err(|error| pattern.source.wrong(format!("in [shell.grants], {error}")))
         });
-        grants.insert(tool.clone(), parsed.collect::<Result<_, _>>()?);
+        grants
+            .patterns
+            .insert(tool.clone(), parsed.collect::<Result<_, _>>()?);
     }
     Ok(grants)
 }

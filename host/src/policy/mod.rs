@@ -36,7 +36,10 @@ mod url_subject;
 mod verdict;
 
 pub use address::{AddressFault, judge_address};
-pub use command::{CommandIndex, CommandLine, CommandPattern, CommandPatternError, SimpleCommand};
+pub use command::{
+    CommandIndex, CommandLine, CommandPattern, CommandPatternError, GuardedPaths, NotKnown,
+    SimpleCommand, guarded,
+};
 pub use decision::Decision;
 pub use egress_ask::{EgressOpenings, NetworkAsk, NetworkAskError};
 pub use egress_grant::{EgressGrant, EgressRefusal, JudgedUrl};

@@ -10,11 +10,26 @@ use std::sync::Arc;
 use super::evaluate::ToolFacts;
 use super::index::ToolRules;
 use super::subjects::ReadSubject;
-use super::{CommandIndex, CommandLine, CommandPattern, FileGuard, Roots};
-use crate::model::{RuleSource, ShellTarget, SideEffect, Subject, SubjectKind};
+use super::{
+    CommandIndex, CommandLine, CommandPattern, FileGuard, GuardedPaths, NotKnown, Roots, guarded,
+};
+use crate::model::{RuleSource, ShellTarget, SideEffect, Subject, SubjectKind, visible};
 
-/// The operator's patterns, by the name of the tool that may run what they allow.
-pub type ShellGrants = BTreeMap<String, Vec<CommandPattern>>;
+/// What the operator grants of the shell.
+#[derive(Clone, Debug, Default)]
+pub struct ShellGrants {
+    /// Patterns, by the name of the tool that may run what they allow.
+    pub patterns: BTreeMap<String, Vec<CommandPattern>>,
+    /// Whether every command must be known to only read; none writes then. No by default.
+    pub guarded: bool,
+}
+
+impl ShellGrants {
+    /// Whether nothing differs from the default.
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty() && !self.guarded
+    }
+}
 
 /// The commands of one call.
 #[derive(Clone, Debug)]
@@ -23,6 +38,7 @@ pub struct ShellGrant {
     tasks: bool,
     stops: bool,
     writes: bool,
+    guarded: bool,
     roots: Arc<Roots>,
     guard: Arc<FileGuard>,
 }
@@ -74,6 +90,14 @@ pub enum LineRefusal {
     /// A deny rule may be hidden in it.
     #[error("the command holds {0}, so that deny rules cannot be decided")]
     Undecidable(String),
+    /// The shell is guarded, and something of the line is not known.
+    #[error("the shell is guarded, so that only commands run which are known to read: {0}")]
+    NotKnown(NotKnown),
+    /// The shell is guarded, and an argument leads elsewhere.
+    #[error(
+        "the shell is guarded, and the argument '{}' leads outside of the granted directories", visible(.0)
+    )]
+    Outside(String),
     /// The tool asks for tasks only.
     #[error("the tool asks for 'shell:tasks', which runs nothing")]
     RunsNothing,
@@ -93,7 +117,7 @@ impl ShellGrant {
             target,
             subjects,
         } = request;
-        let named = ground.granted.get(tool.name.as_str());
+        let named = ground.granted.patterns.get(tool.name.as_str());
         let names_commands = tool.computes_subjects || tool.subject == Some(SubjectKind::Command);
         let lines = match target {
             ShellTarget::Tasks => Lines::Never,
@@ -115,18 +139,28 @@ impl ShellGrant {
             lines,
             tasks,
             stops: mutating,
-            writes: mutating && ground.writes,
+            writes: mutating && ground.writes && !ground.granted.guarded,
+            guarded: ground.granted.guarded,
             roots: ground.roots,
             guard: ground.guard,
         })
         .filter(|grant| tasks || !matches!(grant.lines, Lines::Never))
     }
 
-    /// May this line run?
+    /// May this line run? Where the shell is guarded, the paths that it names come back: each must lead into a granted
+    /// directory, which only those can find out who see files.
     ///
     /// # Errors
     /// [`LineRefusal`].
-    pub fn judge(&self, line: &str) -> Result<(), LineRefusal> {
+    pub fn judge(&self, line: &str) -> Result<GuardedPaths, LineRefusal> {
+        self.judge_line(line)?;
+        match self.guarded {
+            true => guarded(&CommandLine::analyse(line)).map_err(LineRefusal::NotKnown),
+            false => Ok(GuardedPaths::default()),
+        }
+    }
+
+    fn judge_line(&self, line: &str) -> Result<(), LineRefusal> {
         match &self.lines {
             Lines::Never => Err(LineRefusal::RunsNothing),
             Lines::Exactly(lines) if lines.iter().any(|known| known == line) => Ok(()),

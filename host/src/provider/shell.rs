@@ -37,6 +37,7 @@ pub struct ShellPlaces {
 pub struct NativeShell {
     shell: Arc<WatchedShell>,
     network: Network,
+    terminals: bool,
     places: ShellPlaces,
     tasks: Tasks,
     pub(super) sessions: Sessions,
@@ -46,12 +47,25 @@ impl NativeShell {
     /// A port over a shell. Dropping it ends its tasks and sessions.
     pub fn new(shell: Arc<dyn Shell>, network: Network, places: ShellPlaces) -> Self {
         Self {
+            terminals: shell.has_terminals(),
             shell: Arc::new(WatchedShell::new(shell)),
             network,
             places,
             tasks: Tasks::new(),
             sessions: Sessions::new(),
         }
+    }
+
+    /// The same without terminals: what is typed into one is read by nobody.
+    #[must_use]
+    pub fn without_terminals(mut self) -> Self {
+        self.terminals = false;
+        self
+    }
+
+    /// Whether there are terminals.
+    pub fn has_terminals(&self) -> bool {
+        self.terminals
     }
 
     /// What runs the commands.
@@ -171,7 +185,7 @@ impl ShellPort for NativeShell {
     }
 
     fn sessions(&self) -> Option<&dyn SessionPort> {
-        self.shell.has_terminals().then_some(self)
+        self.terminals.then_some(self)
     }
 }
 

@@ -19,6 +19,7 @@ mod limiter;
 mod linker;
 mod settings_door;
 mod shell_door;
+mod shell_guarded;
 mod shell_port;
 mod shell_sessions;
 mod state;

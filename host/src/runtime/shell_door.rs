@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest as _, Sha256};
 
 use super::bindings::shell::toolgate::shell::shell as wit;
+use super::shell_guarded::lead_inside;
 use super::shell_port::{
     CommandEnding, CommandForce, CommandOrder, FinishedCommand, ShellFailure, ShellPort,
     StartedTask, TaskPage, TaskState,
@@ -63,14 +64,22 @@ impl ShellDoor {
     }
 
     /// The order that a guest's words make, if the grant allows it.
-    pub(super) fn order(&mut self, command: wit::Command) -> Result<CommandOrder, ShellFailure> {
+    pub(super) async fn order(
+        &mut self,
+        command: wit::Command,
+    ) -> Result<CommandOrder, ShellFailure> {
         let judged = if command.line.len() > MAX_LINE {
             Err(ShellFailure {
                 code: "limit",
                 message: format!("the command line is longer than {MAX_LINE} bytes"),
             })
         } else {
-            self.grant.judge(&command.line).map_err(ShellFailure::from)
+            let roots = Arc::clone(self.grant.roots());
+            let judged = match self.grant.judge(&command.line) {
+                Ok(paths) => lead_inside(paths, command.cwd.clone(), roots).await,
+                Err(refusal) => Err(refusal),
+            };
+            judged.map_err(ShellFailure::from)
         };
         if let Err(refusal) = judged {
             self.uses
@@ -91,7 +100,7 @@ impl ShellDoor {
         command: wit::Command,
         call_ends: Instant,
     ) -> Result<FinishedCommand, ShellFailure> {
-        let mut order = self.order(command)?;
+        let mut order = self.order(command).await?;
         let left = call_ends.saturating_duration_since(Instant::now());
         let most = left.saturating_sub(BEFORE_THE_CALL);
         // What is longer than any command may take is the shell's to shorten, which says so.
@@ -115,7 +124,7 @@ impl ShellDoor {
         command: wit::Command,
         description: String,
     ) -> Result<String, ShellFailure> {
-        let order = self.order(command)?;
+        let order = self.order(command).await?;
         let description = description.chars().take(MAX_DESCRIPTION).collect();
         let underway = self.uses.begin(&order.line);
         let started = self.port.start_task(order, description, &self.grant).await;

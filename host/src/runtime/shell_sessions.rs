@@ -147,7 +147,7 @@ impl ShellDoor {
         command: Command,
         terminal: TerminalOrder,
     ) -> Result<SessionState, ShellFailure> {
-        let order = self.order(command)?;
+        let order = self.order(command).await?;
         let underway = self.uses.begin(&order.line);
         let started = match sessions(self.port.as_ref()) {
             Ok(port) => port.start_session(order, terminal, &self.grant).await,

@@ -16,6 +16,7 @@ mod builtins;
 mod code;
 mod git;
 mod grammar;
+mod guarded;
 mod index;
 mod line;
 mod loosely;
@@ -39,6 +40,7 @@ mod properties;
 #[cfg(test)]
 mod shown;
 
+pub use guarded::{GuardedPaths, NotKnown, guarded};
 pub use index::CommandIndex;
 pub use line::{CommandLine, SimpleCommand};
 pub use pattern::{CommandPattern, CommandPatternError};
