@@ -46,15 +46,16 @@ struct Bench {
     sandbox: Sandbox,
     host: Host,
     ws: PathBuf,
+    bwrap: PathBuf,
 }
 
 fn main() -> Result<(), Failure> {
-    let bwrap = version_of_bubblewrap()?;
+    let (bwrap, version) = bubblewrap_here()?;
     let resident = vec![1_u8; 512 << 20];
     let folder = tempfile::tempdir_in("/var/tmp")?;
-    let bench = Bench::new(folder.path())?;
+    let bench = Bench::new(folder.path(), bwrap)?;
     println!(
-        "{bwrap}, as {}, beside {} MiB resident",
+        "{version}, as {}, beside {} MiB resident",
         if rustix::process::geteuid().is_root() {
             "root"
         } else {
@@ -71,12 +72,16 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-fn version_of_bubblewrap() -> Result<String, Failure> {
-    let output = Command::new("bwrap").arg("--version").output();
-    let output = output.map_err(|error| {
-        format!("bwrap cannot be run, and without it there is nothing to compare with ({error}): install bubblewrap")
-    })?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+/// Where bubblewrap is, and its version. By its whole path, since a program that has to be looked for is started by copying
+/// this process.
+fn bubblewrap_here() -> Result<(PathBuf, String), Failure> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let bwrap = std::env::split_paths(&path)
+        .map(|folder| folder.join("bwrap"))
+        .find(|bwrap| bwrap.is_file())
+        .ok_or("there is no bwrap in PATH, and without it there is nothing to compare with: install bubblewrap")?;
+    let output = Command::new(&bwrap).arg("--version").output()?;
+    Ok((bwrap, String::from_utf8(output.stdout)?.trim().to_owned()))
 }
 
 /// Starts a reference, reads both of its streams and waits for it: no more and no less than the bridge has to do.
@@ -91,8 +96,8 @@ fn plain() {
 }
 
 /// What the bridge promises, as far as bubblewrap can: it has no second layer here, neither Landlock nor a filter of calls.
-fn bubblewrap(ws: &Path) -> Command {
-    let mut command = Command::new("bwrap");
+fn bubblewrap(bwrap: &Path, ws: &Path) -> Command {
+    let mut command = Command::new(bwrap);
     command
         .args(["--unshare-user", "--unshare-pid", "--unshare-ipc"])
         .args(["--unshare-net", "--unshare-uts", "--unshare-cgroup-try"])
@@ -109,7 +114,7 @@ fn bubblewrap(ws: &Path) -> Command {
 }
 
 impl Bench {
-    fn new(folder: &Path) -> Result<Self, Failure> {
+    fn new(folder: &Path, bwrap: PathBuf) -> Result<Self, Failure> {
         let ws = folder.join("ws");
         fs::create_dir(&ws)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -130,6 +135,7 @@ impl Bench {
             sandbox: Sandbox::new(vec![ws.clone()], None),
             runtime,
             ws,
+            bwrap,
         })
     }
 
@@ -159,7 +165,7 @@ impl Bench {
         measure::head("bash -c true, from the start to the end of its tree");
         let bridge = || self.runtime.block_on(self.works("true"));
         let host = || self.runtime.block_on(self.call("true"));
-        let bwrap = || run(&mut bubblewrap(&self.ws));
+        let bwrap = || run(&mut bubblewrap(&self.bwrap, &self.ws));
         for (what, subject) in [
             ("the bridge", &bridge as &dyn Fn()),
             ("Host::call of Bash", &host),
@@ -272,7 +278,7 @@ impl Bench {
         let bwrap = || {
             std::thread::scope(|scope| {
                 for _ in 0..AT_ONCE {
-                    scope.spawn(|| run(&mut bubblewrap(&self.ws)));
+                    scope.spawn(|| run(&mut bubblewrap(&self.bwrap, &self.ws)));
                 }
             });
         };

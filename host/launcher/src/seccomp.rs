@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rustix::io::Errno;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
 use crate::wire::{Hold, Plan, Step};
@@ -62,10 +62,14 @@ const REFUSED: [libc::c_long; 42] = [
     libc::SYS_open_by_handle_at,
     libc::SYS_vhangup,
 ];
+/// The same number on every architecture.
+const CLONE3: u32 = 435;
 /// The newest way to open a tree of mounts, which the C library's list does not have.
 const OPEN_TREE_ATTR: libc::c_long = 467;
-/// Numbers of the x32 calls, which the filter's check of the architecture lets through.
-const X32: libc::c_long = 0x4000_0000;
+/// From here on the numbers of the x32 calls, which the filter's check of the architecture lets through.
+const X32: u32 = 0x4000_0000;
+/// What a filter answers, with an error number in its lower half.
+const ANSWER_ERRNO: u32 = 0x0005_0000;
 /// The protocol of netlink that `ip` and the resolver use.
 const NETLINK_ROUTE: u64 = 0;
 const TIOCLINUX: u64 = 0x541C;
@@ -75,21 +79,37 @@ type Rules = BTreeMap<libc::c_long, Vec<SeccompRule>>;
 
 /// Installs the filter for this process and its children, for good.
 pub(crate) fn install(plan: &Plan) -> Result<(), Failure> {
-    apply(refused(plan)?, Errno::PERM)?;
-    // Its arguments lie in memory, where no filter sees them. Told that the call does not exist, the C library takes the
-    // older one, whose flags can be read.
-    let clone3 = both(libc::SYS_clone3).map(|number| (number, Vec::new()));
-    apply(clone3.into(), Errno::NOSYS)
-}
-
-fn apply(rules: Rules, errno: Errno) -> Result<(), Failure> {
-    let refuse = SeccompAction::Errno(errno.raw_os_error().cast_unsigned());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture()?);
-    let program: Result<BpfProgram, _> = filter.and_then(TryInto::try_into);
-    let program = program.map_err(std::io::Error::other).at(Step::Seccomp)?;
+    let refuse = SeccompAction::Errno(Errno::PERM.raw_os_error().cast_unsigned());
+    let filter = SeccompFilter::new(
+        refused(plan)?,
+        SeccompAction::Allow,
+        refuse,
+        architecture()?,
+    );
+    let rest: Result<BpfProgram, _> = filter.and_then(TryInto::try_into);
+    let mut program = by_number().to_vec();
+    program.extend(rest.map_err(std::io::Error::other).at(Step::Seccomp)?);
     apply_filter(&program)
         .map_err(std::io::Error::other)
         .at(Step::Seccomp)
+}
+
+/// What goes by the number alone and needs another answer, or stands for many: before the rest, in one filter, because the
+/// kernel walks each filter once for every call that there is when it is installed.
+fn by_number() -> [sock_filter; 5] {
+    let answer = |errno: Errno| ANSWER_ERRNO | errno.raw_os_error().cast_unsigned();
+    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    let (load, at_least, equal, end) = (0x20, 0x35, 0x15, 0x06);
+    [
+        // The number stands first in what a filter sees.
+        step(load, 0, 0, 0),
+        step(at_least, 0, 1, X32),
+        step(end, 0, 0, answer(Errno::PERM)),
+        // Its arguments lie in memory, where no filter sees them. Told that the call does not exist, the C library takes the
+        // older one, whose flags can be read.
+        step(equal, 0, 1, CLONE3),
+        step(end, 0, 0, answer(Errno::NOSYS)),
+    ]
 }
 
 fn architecture() -> Result<TargetArch, Failure> {
@@ -99,13 +119,9 @@ fn architecture() -> Result<TargetArch, Failure> {
         .at(Step::Seccomp)
 }
 
-fn both(number: libc::c_long) -> [libc::c_long; 2] {
-    [number, X32 | number]
-}
-
 fn refused(plan: &Plan) -> Result<Rules, Failure> {
     let mut rules = Rules::new();
-    for number in REFUSED.into_iter().chain([OPEN_TREE_ATTR]).flat_map(both) {
+    for number in REFUSED.into_iter().chain([OPEN_TREE_ATTR]) {
         rules.insert(number, Vec::new());
     }
     let user_namespace = libc::CLONE_NEWUSER.cast_unsigned().into();
@@ -122,9 +138,7 @@ fn refused(plan: &Plan) -> Result<Rules, Failure> {
         (libc::SYS_socket, sockets(plan)?),
     ];
     for (number, list) in conditional {
-        for number in both(number) {
-            rules.insert(number, list.clone());
-        }
+        rules.insert(number, list);
     }
     Ok(rules)
 }
