@@ -27,4 +27,4 @@ mod fuzzed;
 
 pub use config::state_dir;
 pub use error::HostError;
-pub use host::{Host, HostBuilder};
+pub use host::{Host, HostBuilder, LeftOut};

@@ -1,4 +1,5 @@
-//! The field cases of the families `approval`, `command`, `file`, `path`, `schema` and `shell`, each a test that carries its id.
+//! The field cases of the families `approval`, `command`, `file`, `path`, `schema`, `shell` and `wasm`, each a test that
+//! carries its id.
 //!
 //! A case is a plain asynchronous function; `cases!` makes it a test and puts its id into the family's `TESTED`, so a
 //! listed id without a case does not compile, and a case that is not listed is dead code. `registry` counts them all.
@@ -33,6 +34,7 @@ mod file_guards;
 mod file_read;
 mod file_search;
 mod file_write;
+mod grown;
 mod network_bounds;
 mod network_host;
 mod network_places;
@@ -50,3 +52,5 @@ mod shell_host;
 mod shell_places;
 mod shell_words;
 mod support;
+mod wasm_bounds;
+mod wasm_reach;

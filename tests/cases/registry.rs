@@ -65,6 +65,13 @@ const FAMILIES: &[(&str, &[&str])] = &[
             "S38",
         ],
     ),
+    (
+        "wasm",
+        &[
+            "W01", "W02", "W03", "W04", "W06", "W08", "W09", "W11", "W12", "W13", "W14", "W15",
+            "W17", "W19", "W20", "W21", "W23", "W25", "W27", "W29", "W31", "W33",
+        ],
+    ),
 ];
 
 /// Cases that need the program itself, also those that are tested here as far as the library goes: the file below `tests`,
@@ -192,6 +199,18 @@ const IN_PART: &[(&str, &str)] = &[
         "S24",
         "native tools stand for the MCP server's; a list of quarantined tools needs an MCP server behind the host",
     ),
+    (
+        "W03",
+        "what the library lists and what it names as broken; the exit code is a test of the program",
+    ),
+    (
+        "W08",
+        "refused where a configuration names it; a test of the program names it to `check`",
+    ),
+    (
+        "W09",
+        "the three waits that need no network; a server that never answers is a test of egress",
+    ),
 ];
 
 /// What the modules declare.
@@ -219,6 +238,8 @@ const MODULES: &[&[(&str, &str)]] = &[
     crate::shell_ends::TESTED,
     crate::shell_places::TESTED,
     crate::shell_words::TESTED,
+    crate::wasm_bounds::TESTED,
+    crate::wasm_reach::TESTED,
 ];
 
 #[test]

@@ -25,7 +25,7 @@ pub async fn loops_forever() {
     assert_eq!(stop(&outcome), &Stop::WallClock { limit });
     assert_eq!(
         outcome.ending.text(),
-        "The tool was ended by its deadline of 1000 ms."
+        "The tool was ended by its deadline of 1000 ms (limits.timeout_ms)."
     );
     assert!(outcome.usage.wall >= limit);
     assert!(outcome.usage.fuel > 0);
@@ -42,7 +42,7 @@ async fn a_guest_that_computes_is_ended_by_its_fuel() {
     assert_eq!(stop(&outcome), &Stop::Fuel { limit: 1_000_000 });
     assert_eq!(
         outcome.ending.text(),
-        "The tool used up its fuel of 1000000 instructions."
+        "The tool used up its fuel of 1000000 instructions (limits.fuel)."
     );
     assert_eq!(outcome.usage.fuel, 1_000_000);
 }
@@ -71,7 +71,7 @@ pub async fn eats_memory() {
     assert_eq!(stop(&outcome), &Stop::Memory { limit: 32 << 20 });
     assert_eq!(
         outcome.ending.text(),
-        "The tool reached its memory limit of 32 MiB."
+        "The tool reached its memory limit of 32 MiB (limits.memory_mib)."
     );
     assert!(
         outcome.usage.memory <= 32 << 20,
@@ -144,7 +144,7 @@ pub async fn leaks_handles() {
         let input = json!({ "what": what, "path": "/ws/a.txt", "times": 1_000_000 });
         let outcome = beside(&host, "LeaksHandles", input).await;
         match &outcome.ending {
-            Ending::Stopped(Stop::HostMemory) | Ending::Failed(_) => {}
+            Ending::Stopped(Stop::Handles { limit: 1_000 }) | Ending::Failed(_) => {}
             other => panic!("{what}: a million handles were given: {other:?}"),
         }
         let read = host.done("Read", json!({ "file_path": "/ws/a.txt" })).await;

@@ -74,11 +74,10 @@ async fn a_component_with_another_contract_is_refused_by_name() {
         }
         .text()
     };
-    let not_a_tool =
-        "bad.wasm: the component does not export toolgate:tool/tool, so it is not a tool";
+    let not_a_tool = "bad.wasm: the component exports neither toolgate:tool/tool nor a function, so it is not a tool";
     assert_eq!(refusal(b"(component)").await, not_a_tool);
     assert_eq!(
-        refusal(&exporting("other:thing/tool@0.1.0")).await,
+        refusal(&exporting("toolgate:tool/other@0.1.0")).await,
         not_a_tool
     );
     assert_eq!(

@@ -8,12 +8,23 @@ const STRINGS: usize = 1_024;
 /// Where the declaration stands.
 const DECLARATION: usize = 16;
 
+/// Where `call` may write its answer: zeros at first.
+pub const ANSWER: usize = 200_000;
+
 /// What a component is made of. The default is a tool that works and answers every call with an empty result.
 pub struct Fixture {
     /// The exported interface.
     pub export: &'static str,
-    /// More imports, as text.
+    /// More of the component before its module, as text: imports, other modules and their instances.
     pub imports: &'static str,
+    /// More of the core module, as text: imports of its own first.
+    pub core: &'static str,
+    /// What the core module is given, as text.
+    pub with: &'static str,
+    /// Pages of its memory at the start; at least 8.
+    pub pages: usize,
+    /// The body of `call`: the place of an answer. Zeros there are an empty result.
+    pub call: String,
     /// The body of `describe`.
     pub describe: String,
     /// The names of the levels; the contract has two.
@@ -28,11 +39,55 @@ pub struct Fixture {
     pub capability: Option<(&'static str, &'static str)>,
 }
 
+/// Gives the core module the time that it has left, which tells a call from what runs before.
+#[allow(dead_code, reason = "each that includes this file uses a part of it")]
+const DEADLINE: &str = r#"
+    (import "toolgate:tool/host@0.1.0" (instance $host (export "deadline-ms" (func (result u32)))))
+    (alias export $host "deadline-ms" (func $deadline))
+    (core func $core-deadline (canon lower (func $deadline)))"#;
+
+#[allow(dead_code, reason = "each that includes this file uses a part of it")]
+impl Fixture {
+    /// One that describes itself in good order, and whose start function never ends where less than three seconds are
+    /// left.
+    pub fn spinning_in_start() -> Self {
+        Self {
+            imports: DEADLINE,
+            with: r#"(with "host" (instance (export "deadline-ms" (func $core-deadline))))"#,
+            core: r#"
+                (import "host" "deadline-ms" (func $deadline (result i32)))
+                (func $start (if (i32.lt_u (call $deadline) (i32.const 3000)) (then (loop $on (br $on)))))
+                (start $start)"#,
+            ..Self::default()
+        }
+    }
+
+    /// The body of a `call` that answers with a failure of this kind (its place in the contract's list) whose text or list
+    /// stands at `pointer` and is this long, whether or not there is anything.
+    pub fn failing(kind: u32, pointer: u32, length: u32) -> String {
+        let word = |at: usize, word: u32| {
+            format!("(i32.store (i32.const {}) (i32.const {word}))", ANSWER + at)
+        };
+        [
+            word(0, 1),
+            word(4, kind),
+            word(8, pointer),
+            word(12, length),
+            format!("(i32.const {ANSWER})"),
+        ]
+        .concat()
+    }
+}
+
 impl Default for Fixture {
     fn default() -> Self {
         Self {
             export: "toolgate:tool/tool@0.1.0",
             imports: "",
+            core: "",
+            with: "",
+            pages: 8,
+            call: format!("(i32.const {ANSWER})"),
             describe: format!("(i32.const {DECLARATION})"),
             levels: r#""read-only" "mutating""#,
             name: "Fixture".to_owned(),
@@ -71,13 +126,17 @@ impl Fixture {
         let (declaration, strings) = self.memory();
         let core = format!(
             r#"(core module $m
-                (memory (export "memory") 8)
+                {more}
+                (memory (export "memory") {pages})
                 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 262144))
                 (func (export "describe") (result i32) {describe})
-                (func (export "call") (param i32 i32) (result i32) (i32.const 200000))
+                (func (export "call") (param i32 i32) (result i32) {call})
                 (data (i32.const {DECLARATION}) "{declaration}")
                 (data (i32.const {STRINGS}) "{strings}"))"#,
             describe = self.describe,
+            more = self.core,
+            pages = self.pages,
+            call = self.call,
             declaration = escaped(&declaration),
             strings = escaped(&strings),
         );
@@ -95,7 +154,7 @@ impl Fixture {
             r#"(component
                 {imports}
                 {core}
-                (core instance $i (instantiate $m))
+                (core instance $i (instantiate $m {with}))
                 (alias core export $i "memory" (core memory $memory))
                 (alias core export $i "cabi_realloc" (core func $realloc))
                 (alias core export $i "describe" (core func $core-describe))
@@ -112,6 +171,7 @@ impl Fixture {
                     (with "import-func-call" (func $call))))
                 (export "{export}" (instance $tool)))"#,
             imports = self.imports,
+            with = self.with,
             export = self.export,
         )
         .into_bytes()

@@ -1,31 +1,37 @@
 //! The sandbox: for every promise a guest that tries to break it, beside an innocent neighbour.
 
-mod beside;
 mod bounds;
 mod changing;
 mod commands;
 mod components;
 mod create_only;
-mod fixture;
+mod ending;
+mod instances;
 mod output;
+mod plain;
 mod raw;
 mod reading;
 mod replacing;
 mod sessions;
 mod stand_ins;
 mod surroundings;
+mod wasi_bounds;
+
+use toolgate_tests::{beside, fixture};
 
 use bounds::*;
 use changing::*;
 use commands::*;
 use create_only::*;
 use output::*;
+use plain::*;
 use raw::*;
 use reading::*;
 use replacing::*;
 use sessions::*;
 use stand_ins::*;
 use surroundings::*;
+use wasi_bounds::*;
 
 /// A guest without a test of its name does not compile.
 macro_rules! assert_test_exists {

@@ -1,6 +1,10 @@
 //! A host for tests: a scratch workspace, a scratch folder outside of it, and everything that was journalled.
 
+pub mod beside;
+#[path = "../sandbox/fixture.rs"]
+pub mod fixture;
 pub mod net;
+pub mod soak;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};

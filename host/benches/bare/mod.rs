@@ -5,6 +5,7 @@ use std::sync::Arc;
 use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime::{
     Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Store,
+    StoreLimits, StoreLimitsBuilder,
 };
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
@@ -21,6 +22,30 @@ mod bindings {
 struct State {
     wasi: WasiCtx,
     table: ResourceTable,
+    limits: StoreLimits,
+}
+
+/// Which bounds a call runs within. None of them is ever hit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    /// Instructions are counted.
+    pub fuel: bool,
+    /// The clock is looked at.
+    pub epoch: bool,
+    /// Memories, tables and instances are counted.
+    pub limiter: bool,
+    /// Handles, and bytes that are handed to the host, are counted.
+    pub counts: bool,
+}
+
+impl Bounds {
+    /// All of them.
+    pub const ALL: Self = Self {
+        fuel: true,
+        epoch: true,
+        limiter: true,
+        counts: true,
+    };
 }
 
 impl WasiView for State {
@@ -56,12 +81,23 @@ impl bindings::toolgate::tool::host::Host for State {
 #[derive(Clone)]
 pub struct Bare {
     engine: Engine,
+    bounds: Bounds,
     pre: Arc<bindings::ToolGuestPre<State>>,
 }
 
 impl Bare {
     /// Compiles it. `bounded`: with fuel and epoch checks, as the host has them.
     pub fn new(wasm: &[u8], bounded: bool) -> wasmtime::Result<Self> {
+        let bounds = Bounds {
+            fuel: bounded,
+            epoch: bounded,
+            ..Bounds::default()
+        };
+        Self::within(wasm, bounds)
+    }
+
+    /// The same, within exactly these bounds.
+    pub fn within(wasm: &[u8], bounds: Bounds) -> wasmtime::Result<Self> {
         let mut pool = PoolingAllocationConfig::new();
         pool.total_component_instances(256)
             .total_core_instances(2048)
@@ -77,8 +113,8 @@ impl Bare {
         let mut config = Config::new();
         config
             .concurrency_support(false)
-            .epoch_interruption(bounded)
-            .consume_fuel(bounded)
+            .epoch_interruption(bounds.epoch)
+            .consume_fuel(bounds.fuel)
             .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         let engine = Engine::new(&config)?;
         let mut linker = Linker::<State>::new(&engine);
@@ -91,6 +127,7 @@ impl Bare {
         let pre = bindings::ToolGuestPre::new(linker.instantiate_pre(&component)?)?;
         Ok(Self {
             engine,
+            bounds,
             pre: Arc::new(pre),
         })
     }
@@ -102,11 +139,22 @@ impl Bare {
                 .allow_blocking_current_thread(true)
                 .build(),
             table: ResourceTable::new(),
+            limits: StoreLimitsBuilder::new().memory_size(256 << 20).build(),
         };
         let mut store = Store::new(&self.engine, state);
-        if store.get_fuel().is_ok() {
+        if self.bounds.fuel {
             store.set_fuel(u64::MAX / 2)?;
+        }
+        if self.bounds.epoch {
             store.set_epoch_deadline(u64::MAX / 2);
+        }
+        if self.bounds.limiter {
+            store.limiter(|state| &mut state.limits);
+        }
+        if self.bounds.counts {
+            store.set_hostcall_fuel(72 << 20);
+            store.set_max_component_handles(1_000);
+            store.data_mut().table.set_max_capacity(1_000);
         }
         let tool = self.pre.instantiate_async(&mut store).await?;
         let answer = tool

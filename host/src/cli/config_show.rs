@@ -57,6 +57,7 @@ pub(crate) fn rows(config: &Config) -> Vec<Row> {
     let mut rows = Vec::new();
     permissions(config, &mut rows);
     places(config, &mut rows);
+    plain(config, &mut rows);
     shell(config, &mut rows);
     web(config, &mut rows);
     serve(config, &mut rows);
@@ -193,6 +194,14 @@ fn places(config: &Config, rows: &mut Vec<Row>) {
     }
 }
 
+fn plain(config: &Config, rows: &mut Vec<Row>) {
+    for (tool, setting) in &config.plain {
+        let key = format!("plain.{tool}.description");
+        one(rows, &key, &setting.description, Clone::clone);
+        one(rows, &format!("plain.{tool}.files"), &setting.files, word);
+    }
+}
+
 fn shell(config: &Config, rows: &mut Vec<Row>) {
     let shell = &config.shell;
     one(rows, "shell.kind", &shell.kind, word);
@@ -295,17 +304,11 @@ fn bounds(config: &Config, rows: &mut Vec<Row>) {
     let tools = config.limits_of.iter();
     let tools = tools.map(|(tool, limits)| (format!("limits.tools.{tool}"), limits));
     for (table, limits) in all.chain(tools) {
-        for (key, setting) in [
-            ("timeout_ms", &limits.timeout_ms),
-            ("fuel", &limits.fuel),
-            ("memory_mib", &limits.memory_mib),
-        ] {
-            one(
-                rows,
-                &format!("{table}.{key}"),
-                setting,
-                ToString::to_string,
-            );
+        for (bound, setting) in limits.each() {
+            if let Some(Sourced { value, source }) = setting {
+                let setting = format!("{table}.{}", bound.key());
+                rows.push(row(&setting, value.to_string(), source));
+            }
         }
     }
 }
@@ -407,6 +410,7 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
             "trusted": config.trusted,
         },
         "store": config.store,
+        "plain": config.plain,
         "shell": config.shell,
         "web_search": config.web_search,
         "tools": config.tool_settings,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use toolgate::model::{
     Claim, Concurrency, Declaration, Evidence, Ground, Traits, Trust, suggestion,
 };
-use toolgate::runtime::{LoadedComponent, Source, ToolEngine};
+use toolgate::runtime::{AnyComponent, PlainComponent, Source, ToolEngine};
 
 use super::args::Cli;
 use super::exit::Exit;
@@ -46,8 +46,12 @@ async fn file(cli: &Cli, path: &std::path::Path) -> anyhow::Result<Exit> {
     let bytes =
         toolgate::runtime::read_component(path).with_context(|| path.display().to_string())?;
     let engine = ToolEngine::new(1)?.with_compile_worker(setup::compile_worker());
-    let component = LoadedComponent::load(&engine, Source::Bytes(bytes))
+    let component = AnyComponent::load(&engine, Source::Bytes(bytes))
         .with_context(|| path.display().to_string())?;
+    let component = match component {
+        AnyComponent::Tool(component) => component,
+        AnyComponent::Plain(component) => return plain(cli, &component),
+    };
     let declaration = component
         .describe()
         .await
@@ -66,6 +70,41 @@ async fn file(cli: &Cli, path: &std::path::Path) -> anyhow::Result<Exit> {
             imports: Some(component.imports()),
         },
     )
+}
+
+/// A component of another world: each function, as a tool in the worst case and without any grant.
+fn plain(cli: &Cli, component: &PlainComponent) -> anyhow::Result<Exit> {
+    for (function, why) in component.unusable() {
+        let function = toolgate::model::visible(function);
+        render::note(&format!(
+            "the function '{function}' cannot be a tool: {why}"
+        ));
+    }
+    let mut all = Vec::new();
+    for function in component.functions() {
+        all.push(function.declaration(None, Vec::new())?);
+    }
+    let trust = Trust::None;
+    let traits: Vec<Traits> = all
+        .iter()
+        .map(|declaration| Traits::resolve(&declaration.claim, &declaration.evidence(), trust))
+        .collect();
+    let shown = all.iter().zip(&traits).map(|(declaration, traits)| Shown {
+        declaration,
+        evidence: declaration.evidence(),
+        trust,
+        traits,
+        digest: component.digest(),
+        imports: Some(component.imports()),
+    });
+    let shown: Vec<Shown<'_>> = shown.collect();
+    if cli.setup.json {
+        return render::json(&shown);
+    }
+    for tool in &shown {
+        show(cli, tool)?;
+    }
+    Ok(Exit::Done)
 }
 
 /// Everything that is shown of a tool.

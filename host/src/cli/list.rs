@@ -7,10 +7,18 @@ use super::exit::Exit;
 use super::{render, setup};
 
 pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
-    let host = setup::host(&cli.setup).await?;
+    // A list shows what there is: whoever looks at it learns what is broken, beside what is not.
+    let builder = setup::builder(&cli.setup)?.leave_out_broken();
+    let host = builder.build().await?;
+    for left_out in host.left_out() {
+        render::note(&left_out.to_string());
+    }
+    let broken = host.left_out().iter().any(|left| left.function.is_none());
+    let exit = if broken { Exit::Usage } else { Exit::Done };
     if cli.setup.json {
         let tools: Vec<_> = host.tools().map(|tool| entry(&tool)).collect();
-        return render::json(&tools);
+        render::json(&tools)?;
+        return Ok(exit);
     }
     let mut table = render::table(&["TOOL", "LEVEL", "SUBJECT", "ASKS FOR", "WHAT IT DOES"]);
     for tool in host.tools() {
@@ -41,7 +49,7 @@ pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
     for said in setup::missing(&setup::load(&cli.setup)?.config) {
         render::note(said);
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 fn entry(tool: &RegisteredTool) -> serde_json::Value {

@@ -8,6 +8,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::egress::{Egress, Secret};
+use super::limits::Limits;
+use super::plain::Plain;
 use super::rule_entry::RuleEntry;
 use super::serve::Serve;
 use super::settings::ApproverKind;
@@ -39,6 +41,9 @@ pub(super) struct File {
     pub(super) hooks: Hooks,
     /// Tools beside the built-in ones.
     pub(super) components: Components,
+    /// Functions of components that were not made for Toolgate, by the tool's name.
+    #[schemars(with = "BTreeMap<String, Plain>")]
+    pub(super) plain: BTreeMap<String, Spanned<Plain>>,
     /// Commands.
     #[schemars(with = "Option<Shell>")]
     pub(super) shell: Option<Spanned<Shell>>,
@@ -158,38 +163,6 @@ pub(super) struct Subject {
     /// Name of a top-level input field that holds a text or a list of texts.
     #[schemars(with = "String")]
     pub(super) field: Spanned<String>,
-}
-
-/// Bounds of a call.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Limits {
-    /// Wall clock, milliseconds, 1,000 to 600,000. Default 120,000.
-    #[schemars(with = "Option<u64>")]
-    pub(super) timeout_ms: Option<Spanned<u64>>,
-    /// Wasm instructions, 10^6 to 10^15. Default 10^11.
-    #[schemars(with = "Option<u64>")]
-    pub(super) fuel: Option<Spanned<u64>>,
-    /// Memory and tables together, MiB, 1 to 1,024. Default 256.
-    #[schemars(with = "Option<u64>")]
-    pub(super) memory_mib: Option<Spanned<u64>>,
-    /// For one tool, by its name.
-    pub(super) tools: BTreeMap<String, ToolLimits>,
-}
-
-/// Bounds of the calls of one tool.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct ToolLimits {
-    /// Wall clock, milliseconds, 1,000 to 600,000.
-    #[schemars(with = "Option<u64>")]
-    pub(super) timeout_ms: Option<Spanned<u64>>,
-    /// Wasm instructions, 10^6 to 10^15.
-    #[schemars(with = "Option<u64>")]
-    pub(super) fuel: Option<Spanned<u64>>,
-    /// Memory and tables together, MiB, 1 to 1,024.
-    #[schemars(with = "Option<u64>")]
-    pub(super) memory_mib: Option<Spanned<u64>>,
 }
 
 /// Programs and components around a call and a session.

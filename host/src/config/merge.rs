@@ -6,14 +6,14 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use super::ConfigError;
-use super::file::{FILE_MODES, File, Limits, Permissions, Subject, ToolLimits};
+use super::file::{FILE_MODES, File, Permissions, Subject};
 use super::keep::{keep, keep_fixed, keep_in};
 use super::reading::Reading;
 use super::rule_entry::RuleEntry;
-use super::settings::{Config, LimitSetting};
+use super::settings::Config;
 use super::source::{Layer, Sourced};
-use super::{approval, egress, hooks, keys, serve, shell, store, tools, web_search};
-use crate::model::{Fuel, LimitError, MemoryLimit, SubjectField, Timeout, suggestion};
+use super::{approval, egress, hooks, keys, limits, plain, serve, shell, store, tools, web_search};
+use crate::model::{SubjectField, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
 /// Adds what a file says.
@@ -51,7 +51,7 @@ pub(super) fn add(
         let subject = subject_field(&reading, subject)?;
         keep_in(&mut config.subjects, tool, subject);
     }
-    add_limits(config, &reading, file.limits)?;
+    limits::add(config, &reading, file.limits)?;
     config.hooks.extend(hooks::read(&reading, file.hooks)?);
     let named = |name| reading.sourced(name);
     let components = file.components;
@@ -64,6 +64,7 @@ pub(super) fn add(
     config
         .trusted
         .extend(components.trusted.into_iter().map(named));
+    plain::add(config, &reading, file.plain)?;
     shell::add(config, &reading, file.shell)?;
     tools::add(config, &reading, file.tools)?;
     web_search::add(config, &reading, file.web_search)?;
@@ -153,49 +154,4 @@ fn subject_field(
         },
         source,
     })
-}
-
-fn add_limits(
-    config: &mut Config,
-    reading: &Reading<'_>,
-    limits: Limits,
-) -> Result<(), ConfigError> {
-    let all = ToolLimits {
-        timeout_ms: limits.timeout_ms,
-        fuel: limits.fuel,
-        memory_mib: limits.memory_mib,
-    };
-    keep_limits(&mut config.limits, reading, "limits", all)?;
-    for (tool, limits) in limits.tools {
-        let table = format!("limits.tools.{tool}");
-        let setting = config.limits_of.entry(tool).or_default();
-        keep_limits(setting, reading, &table, limits)?;
-    }
-    Ok(())
-}
-
-/// Keeps what is set, key by key. A value outside of its range is an error here, where its line is known.
-fn keep_limits(
-    setting: &mut LimitSetting,
-    reading: &Reading<'_>,
-    table: &str,
-    limits: ToolLimits,
-) -> Result<(), ConfigError> {
-    type Range = fn(u64) -> Result<(), LimitError>;
-    let timeout: Range = |millis| Timeout::from_millis(millis).map(drop);
-    let fuel: Range = |units| Fuel::new(units).map(drop);
-    let memory: Range = |mebibytes| MemoryLimit::from_mebibytes(mebibytes).map(drop);
-    for (slot, given, range) in [
-        (&mut setting.timeout_ms, limits.timeout_ms, timeout),
-        (&mut setting.fuel, limits.fuel, fuel),
-        (&mut setting.memory_mib, limits.memory_mib, memory),
-    ] {
-        let Some(given) = given else { continue };
-        let given = reading.sourced(given);
-        if let Err(error) = range(given.value) {
-            return Err(given.source.wrong(format!("in [{table}], {error}")));
-        }
-        keep(slot, Some(given));
-    }
-    Ok(())
 }

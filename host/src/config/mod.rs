@@ -15,8 +15,10 @@ pub mod import;
 mod keep;
 mod keys;
 mod layers;
+mod limits;
 mod merge;
 mod places;
+mod plain;
 mod read_once;
 mod reading;
 mod rule_entry;
@@ -39,12 +41,14 @@ pub use crate::model::HookFormat;
 pub use bound::{same_bytes, unchanged};
 pub use egress::{EgressSetting, SecretOrigin, SecretSetting};
 pub use layers::{Flags, InForce, Layers, Loaded};
+pub use limits::LimitSetting;
 pub use places::{MANAGED_FILE, state_dir, user_file};
+pub use plain::{PlainFiles, PlainSetting};
 pub use runs::Runs;
 pub use serve::ServeSetting;
 pub use settings::{
     ApprovalSetting, ApproverKind, Config, DEFAULT_PROGRAM_TIMEOUT_MS, HookRun, HookSetting,
-    LimitSetting, MAX_PROGRAM_TIMEOUT_MS,
+    MAX_PROGRAM_TIMEOUT_MS,
 };
 pub use shell::{ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting, ShellUser};
 pub use source::{Layer, Source, Sourced};

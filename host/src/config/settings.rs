@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::egress::{EgressSetting, SecretSetting};
+use super::limits::LimitSetting;
+use super::plain::PlainSetting;
 use super::serve::ServeSetting;
 use super::shell::ShellSetting;
 use super::source::{Source, Sourced, nearer};
@@ -55,6 +57,8 @@ pub struct Config {
     pub without: Vec<Sourced<String>>,
     /// Tools whose claims are believed where nothing verifies them.
     pub trusted: Vec<Sourced<String>>,
+    /// Functions of plain components, by the tool's name.
+    pub plain: BTreeMap<String, PlainSetting>,
     /// Commands.
     pub shell: ShellSetting,
     /// What single tools are told: by the tool's name, texts by names of its own.
@@ -88,24 +92,8 @@ impl Config {
     pub fn limits(&self, tool: &str) -> LimitSetting {
         let none = LimitSetting::default();
         let own = self.limits_of.get(tool).unwrap_or(&none);
-        let all = &self.limits;
-        LimitSetting {
-            timeout_ms: nearer(own.timeout_ms.as_ref(), all.timeout_ms.as_ref()).cloned(),
-            fuel: nearer(own.fuel.as_ref(), all.fuel.as_ref()).cloned(),
-            memory_mib: nearer(own.memory_mib.as_ref(), all.memory_mib.as_ref()).cloned(),
-        }
+        LimitSetting::nearer(own, &self.limits)
     }
-}
-
-/// Bounds of calls, as far as they are set.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LimitSetting {
-    /// Wall clock, milliseconds.
-    pub timeout_ms: Option<Sourced<u64>>,
-    /// Wasm instructions.
-    pub fuel: Option<Sourced<u64>>,
-    /// Memory and tables together, MiB.
-    pub memory_mib: Option<Sourced<u64>>,
 }
 
 /// Who is asked, as far as it is set.

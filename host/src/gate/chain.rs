@@ -21,13 +21,14 @@ use super::ports::{
     Approver, EventHook, HookEvent, Journal, PostHook, PreHook, Remembered, Sight, SpillStore,
 };
 use super::registry::{RegisteredTool, Registry};
+use super::running::Running;
 use super::session::SessionEvent;
 use super::trail::{GateNote, Step, Trail};
 use super::{
     g01_parse, g02_resolve, g03_normalise, g04_permission, g05_schema, g06_pre_hooks, g07_approval,
     g08_execute, g09_output, g10_post_hooks,
 };
-use crate::model::{Denial, DenialReason, Ending, Gate, HostFailure, Outcome, RawCall};
+use crate::model::{Denial, DenialReason, Ending, Gate, HostFailure, Outcome, RawCall, Stop};
 use crate::policy::{Decision, ExemptLine, Policy, PolicyError, Rule};
 
 /// How often hooks may send a call back to gate 3.
@@ -77,6 +78,7 @@ pub struct Chain {
     spill: Arc<dyn SpillStore>,
     journal: Arc<dyn Journal>,
     session: String,
+    running: Running,
 }
 
 /// What every gate would say to a call, without running anything.
@@ -127,6 +129,7 @@ impl Chain {
             spill: parts.spill,
             journal: parts.journal,
             session: parts.session,
+            running: Running::default(),
         }
     }
 
@@ -190,18 +193,27 @@ impl Chain {
 
     /// One call through all gates: exactly one outcome and one record, whatever happens.
     pub async fn call(&self, raw: RawCall) -> Outcome {
+        // Dropped last: whoever ends all calls waits for their records too.
+        let _running = self.running.enter();
         let mut recorder = Recorder::begin(Arc::clone(&self.journal), &self.session, raw);
         let (raw, trail) = recorder.parts();
         // Boxed: the walk's future is large, and would be copied on its way down.
-        let walk = Box::pin(self.walk(raw, trail));
-        let end = AssertUnwindSafe(walk)
-            .catch_unwind()
-            .await
-            .unwrap_or_else(|_| {
+        let walk = self.running.unless_over(Box::pin(self.walk(raw, trail)));
+        let end = match AssertUnwindSafe(walk).catch_unwind().await {
+            Ok(Some(end)) => end,
+            Ok(None) => Err(Ending::Stopped(Stop::Shutdown)),
+            Err(_) => {
                 let message = "a gate panicked".to_owned();
                 Err(Ending::HostError(HostFailure { message }))
-            });
+            }
+        };
         recorder.finish(end)
+    }
+
+    /// Ends every call wherever it is, and each that comes later at once: its outcome and its record say
+    /// [`Stop::Shutdown`]. Returns when the last record is written.
+    pub async fn shutdown(&self) {
+        self.running.end().await;
     }
 
     /// The order of the gates.

@@ -35,6 +35,7 @@ mod in_force;
 mod json;
 mod ports;
 mod registry;
+mod running;
 mod schema;
 mod seen;
 mod session;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::hooks::Hooks;
 use super::installed::Ready;
-use super::loading::Stranger;
+use super::loading::{LeftOut, Stranger};
 use super::{Host, approvers, code, egress, installed, loading, settings, shell, web};
 use crate::approval::FileSight;
 use crate::config::{
@@ -46,6 +46,8 @@ pub struct HostBuilder {
     compile_worker: Option<CompileWorker>,
     resolver: Option<Arc<dyn Resolve>>,
     progress: Progress,
+    leave_out_broken: bool,
+    left_out: Vec<LeftOut>,
 }
 
 /// A sink that can be printed.
@@ -80,6 +82,8 @@ impl HostBuilder {
             compile_worker: None,
             resolver: None,
             progress: Progress::default(),
+            leave_out_broken: false,
+            left_out: Vec::new(),
         }
     }
 
@@ -176,6 +180,14 @@ impl HostBuilder {
         self
     }
 
+    /// Leaves out components that cannot be used, instead of refusing to start: for looking at what is configured.
+    /// [`Host::left_out`] names them.
+    #[must_use]
+    pub fn leave_out_broken(mut self) -> Self {
+        self.leave_out_broken = true;
+        self
+    }
+
     /// Where progress of calls goes.
     #[must_use]
     pub fn on_progress(mut self, sink: CallProgress) -> Self {
@@ -222,6 +234,7 @@ impl HostBuilder {
         hooks.post.append(&mut self.post_hooks);
         hooks.event.append(&mut self.event_hooks);
         Ok(Host {
+            left_out: self.left_out.into(),
             shell,
             chain: Arc::new(Chain::new(ChainParts {
                 registry,
@@ -368,7 +381,10 @@ impl HostBuilder {
         let (has_shell, has_search) = (shell.is_some(), search.is_some());
         let strangers = self.strangers(state)?;
         let wanted = loading::wanted(&self.config, shell.as_deref(), has_search)?;
-        let mut tools = loading::loaded(engine, wanted, strangers, has_shell).await?;
+        let flags = (has_shell, self.leave_out_broken);
+        let loaded = loading::loaded(&self.config, engine, (wanted, strangers), flags).await?;
+        self.left_out = loaded.left_out;
+        let mut tools = loaded.ready;
         let later = installed.into_iter();
         tools.extend(later.map(|tool| Ready::installed(engine, tool)));
         let names: Vec<String> = tools
@@ -377,6 +393,7 @@ impl HostBuilder {
             .collect();
         installed::distinct(&tools)?;
         settings::check_names(&self.config, &names)?;
+        settings::check_plain(&self.config, &tools)?;
         let mut registry = Registry::default();
         for tool in tools {
             let (mut declaration, built_in) = (tool.declaration, tool.built_in);

@@ -17,6 +17,8 @@ pub(super) struct Ready {
     pub(super) digest: String,
     pub(super) computes_subjects: bool,
     pub(super) built_in: bool,
+    /// It is a function of a component that was not made for Toolgate.
+    pub(super) plain: bool,
     /// Where it comes from, for people.
     pub(super) origin: String,
     pub(super) code: Code,
@@ -33,6 +35,7 @@ impl Ready {
             digest: component.digest().to_owned(),
             computes_subjects: component.computes_subjects(),
             built_in,
+            plain: false,
             origin: match built_in {
                 true => "built in".to_owned(),
                 false => label.display().to_string(),
@@ -47,6 +50,7 @@ impl Ready {
             digest: tool.entry.digest,
             computes_subjects: tool.computes_subjects,
             built_in: false,
+            plain: false,
             origin: format!("installed from {}", tool.entry.source),
             code: Code::later(engine.clone(), tool.component, tool.computes_subjects),
         }

@@ -1,6 +1,7 @@
 //! The built-in tools and the component files: loaded, and asked what they are.
 
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use super::built_in::{self, BuiltIn};
 use super::installed::Ready;
@@ -9,13 +10,51 @@ use crate::config::{Config, Source as ConfigSource};
 use crate::error::HostError;
 use crate::model::Declaration;
 use crate::provider::NativeShell;
-use crate::runtime::{ComponentError, LoadedComponent, Source, ToolEngine};
+use crate::runtime::{
+    AnyComponent, ComponentError, LoadedComponent, PlainComponent, Source, ToolEngine,
+};
 
 /// A component's file, its bytes, and where it is named, if not by the embedder.
 pub(super) type Stranger = (PathBuf, Vec<u8>, Option<ConfigSource>);
 
-/// A component with what it says of itself, whether it is one of our own, and its file.
-type Loaded = (LoadedComponent, Declaration, (bool, PathBuf));
+/// A component with what it says of itself.
+enum Loaded {
+    Tool(Box<LoadedComponent>, Box<Declaration>),
+    Plain(PlainComponent),
+}
+
+/// Something that a component offers, or the component itself, which is no tool of this host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The component's file, or its name for messages.
+    pub component: PathBuf,
+    /// The function, where only that is left out.
+    pub function: Option<String>,
+    /// Why, in a sentence without its full stop.
+    pub why: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let component = self.component.display();
+        match &self.function {
+            Some(function) => write!(
+                f,
+                "{component}: the function '{}' is left out: {}",
+                crate::model::visible(function),
+                self.why
+            ),
+            None => write!(f, "{component}: left out: {}", self.why),
+        }
+    }
+}
+
+/// What came of loading.
+#[derive(Default)]
+pub(super) struct Tools {
+    pub(super) ready: Vec<Ready>,
+    pub(super) left_out: Vec<LeftOut>,
+}
 
 /// The built-in tools that a host with or without a shell and a search service has.
 pub(super) fn wanted(
@@ -42,35 +81,81 @@ pub(super) fn wanted(
     Ok(all.iter().filter(without).filter(usable).collect())
 }
 
-/// All of them at once: loading is work, and there may be several cores.
+/// All of them at once: loading is work, and there may be several cores. `lenient`: what cannot be used is left out.
 pub(super) async fn loaded(
+    config: &Config,
     engine: &ToolEngine,
-    wanted: Vec<&'static BuiltIn>,
-    strangers: Vec<Stranger>,
-    shell: bool,
-) -> Result<Vec<Ready>, HostError> {
+    (wanted, strangers): (Vec<&'static BuiltIn>, Vec<Stranger>),
+    (shell, lenient): (bool, bool),
+) -> Result<Tools, HostError> {
     let built_in = wanted.into_iter().map(|tool| {
         let source = Source::BuiltIn {
             compiled: tool.compiled,
             digest: tool.digest,
         };
-        spawn_load(engine, (PathBuf::from(tool.name), None), source, true)
+        let loading = spawn_load(engine, (PathBuf::from(tool.name), None), source);
+        (PathBuf::from(tool.name), true, loading)
     });
     let strangers = strangers.into_iter().map(|(label, bytes, source)| {
-        spawn_load(engine, (label, source), Source::Bytes(bytes), false)
+        let loading = spawn_load(engine, (label.clone(), source), Source::Bytes(bytes));
+        (label, false, loading)
     });
     let loading: Vec<_> = built_in.chain(strangers).collect();
-    let mut tools = Vec::new();
-    for load in loading {
-        let (component, declaration, (built_in, label)) = load.await?;
-        if !shell && component.needs_shell(&declaration) {
-            let path = PathBuf::from(declaration.name.as_str());
-            let error = ComponentError::NeedsShell;
-            return Err(HostError::Component { path, error });
+    let mut tools = Tools::default();
+    for (label, built_in, load) in loading {
+        match load.await {
+            Ok(Loaded::Tool(component, declaration)) => {
+                if !shell && component.needs_shell(&declaration) {
+                    let path = PathBuf::from(declaration.name.as_str());
+                    let error = ComponentError::NeedsShell;
+                    return Err(HostError::Component { path, error });
+                }
+                let from = (built_in, label.as_path());
+                tools
+                    .ready
+                    .push(Ready::loaded(*component, *declaration, from));
+            }
+            Ok(Loaded::Plain(component)) => add_functions(config, &label, &component, &mut tools)?,
+            Err(broken) if lenient => tools.left_out.push(LeftOut {
+                component: label,
+                function: None,
+                why: match broken {
+                    HostError::Component { error, .. } => error.to_string(),
+                    other => other.to_string(),
+                },
+            }),
+            Err(error) => return Err(error),
         }
-        tools.push(Ready::loaded(component, declaration, (built_in, &label)));
     }
     Ok(tools)
+}
+
+/// Every function of a plain component that can be a tool, and why the others cannot.
+fn add_functions(
+    config: &Config,
+    label: &Path,
+    component: &PlainComponent,
+    tools: &mut Tools,
+) -> Result<(), HostError> {
+    for (function, why) in component.unusable() {
+        tools.left_out.push(LeftOut {
+            component: label.to_owned(),
+            function: Some(function.clone()),
+            why: why.to_string(),
+        });
+    }
+    for function in component.functions() {
+        tools.ready.push(Ready {
+            declaration: settings::plain(config, function, label)?,
+            digest: function.digest().to_owned(),
+            computes_subjects: false,
+            built_in: false,
+            plain: true,
+            origin: label.display().to_string(),
+            code: function.clone().into(),
+        });
+    }
+    Ok(())
 }
 
 /// Loads a component on a thread that may take its time.
@@ -78,12 +163,10 @@ fn spawn_load(
     engine: &ToolEngine,
     (label, named_in): (PathBuf, Option<ConfigSource>),
     source: Source,
-    built_in: bool,
 ) -> impl Future<Output = Result<Loaded, HostError>> {
     let engine = engine.clone();
-    let loading = tokio::task::spawn_blocking(move || LoadedComponent::load(&engine, source));
+    let loading = tokio::task::spawn_blocking(move || AnyComponent::load(&engine, source));
     async move {
-        let file = label.clone();
         let failed = |error: ComponentError| match named_in {
             Some(source) => source
                 .wrong(format!("'{}': {error}", label.display()))
@@ -91,12 +174,13 @@ fn spawn_load(
             None => HostError::Component { path: label, error },
         };
         let component = match loading.await {
-            Ok(Ok(component)) => component,
+            Ok(Ok(AnyComponent::Tool(component))) => component,
+            Ok(Ok(AnyComponent::Plain(component))) => return Ok(Loaded::Plain(component)),
             Ok(Err(error)) => return Err(failed(error)),
             Err(panicked) => return Err(failed(ComponentError::Invalid(panicked.to_string()))),
         };
         match component.describe().await {
-            Ok(declaration) => Ok((component, declaration, (built_in, file))),
+            Ok(declaration) => Ok(Loaded::Tool(component, Box::new(declaration))),
             Err(error) => Err(failed(error)),
         }
     }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use builder::HostBuilder;
+pub use loading::LeftOut;
 
 use crate::error::HostError;
 use crate::gate::{Chain, Explanation, RefusedTool, RegisteredTool, SessionEvent, ToolChange};
@@ -23,6 +24,9 @@ use crate::model::{Denial, Outcome, RawCall};
 use crate::policy::{ExemptLine, Policy, Rule};
 use crate::provider::NativeShell;
 use crate::shell::Probe;
+
+/// How long commands that have to go are waited for when the host ends.
+const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// A running host: tools behind the gate chain.
 ///
@@ -40,6 +44,7 @@ use crate::shell::Probe;
 pub struct Host {
     chain: Arc<Chain>,
     shell: Option<Arc<NativeShell>>,
+    left_out: Arc<[LeftOut]>,
 }
 
 impl Host {
@@ -90,6 +95,12 @@ impl Host {
         built_in::all().iter().map(|tool| tool.name)
     }
 
+    /// What components offer and this host does not: functions of plain components that cannot be tools, and, where the
+    /// builder was told to leave them out, components that cannot be used.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
     /// Which tools run without being asked where no rule speaks of them.
     pub fn exempt(&self) -> ExemptLine {
         self.chain.exempt()
@@ -123,6 +134,15 @@ impl Host {
             Some(native) => native.end_all(longest).await,
             None => 0,
         }
+    }
+
+    /// Ends what runs: calls wherever they are, then commands, tasks and terminals. Each call has its outcome and its
+    /// record, which say [`Stop::Shutdown`](crate::model::Stop::Shutdown); so has each call that comes later. Returns when
+    /// the last record is written and the commands are gone, for which it waits at most 10 s. Gives how many are not.
+    /// Hooks of the session are the agent's to raise before.
+    pub async fn shutdown(&self) -> usize {
+        self.chain.shutdown().await;
+        self.end_commands(SHUTDOWN).await
     }
 
     /// Tells the hooks of something that happened in the agent's session.

@@ -1,41 +1,88 @@
 //! Settings of one tool, looked up; names in settings that no tool has; times out of range.
 
-use crate::config::{Config, ConfigError, MAX_PROGRAM_TIMEOUT_MS, Source, Sourced};
-use crate::model::{
-    Declaration, Fuel, LimitError, Limits, MemoryLimit, Timeout, Trust, suggestion,
+use std::path::Path;
+
+use super::installed::Ready;
+use crate::config::{
+    Config, ConfigError, MAX_PROGRAM_TIMEOUT_MS, PlainFiles, PlainSetting, Source, Sourced,
 };
+use crate::error::HostError;
+use crate::model::{Declaration, Limits, SubjectKind, Timeout, Trust, suggestion};
 use crate::policy::SchemaMode;
+use crate::runtime::PlainFunction;
 
 /// The bounds of a tool's calls. A tool that runs commands has as long as the longest of them, unless somebody said
 /// otherwise.
 pub(super) fn limits(config: &Config, declaration: &Declaration) -> Result<Limits, ConfigError> {
-    fn bound<T>(
-        setting: Option<Sourced<u64>>,
-        make: impl FnOnce(u64) -> Result<T, LimitError>,
-        into: &mut T,
-    ) -> Result<(), ConfigError> {
-        if let Some(Sourced { value, source }) = setting {
-            *into = make(value).map_err(|error| source.wrong(format!("in [limits], {error}")))?;
-        }
-        Ok(())
-    }
-    let setting = config.limits(declaration.name.as_str());
     let mut limits = Limits::default();
     if declaration.shell().is_some() {
         limits.timeout = Timeout::LONGEST;
     }
-    bound(
-        setting.timeout_ms,
-        Timeout::from_millis,
-        &mut limits.timeout,
-    )?;
-    bound(setting.fuel, Fuel::new, &mut limits.fuel)?;
-    bound(
-        setting.memory_mib,
-        MemoryLimit::from_mebibytes,
-        &mut limits.memory,
-    )?;
+    for (bound, setting) in config.limits(declaration.name.as_str()).each() {
+        if let Some(Sourced { value, source }) = setting {
+            let set = limits.set(bound, *value);
+            set.map_err(|error| source.wrong(format!("in [limits], {error}")))?;
+        }
+    }
     Ok(limits)
+}
+
+/// What a plain function is made out to be, and what `[plain.NAME]` lets it reach.
+///
+/// # Errors
+/// What the table says does not hold.
+pub(super) fn plain(
+    config: &Config,
+    function: &PlainFunction,
+    label: &Path,
+) -> Result<Declaration, HostError> {
+    let name = function.name().as_str();
+    let none = PlainSetting::default();
+    let setting = config.plain.get(name).unwrap_or(&none);
+    let files = setting.files.as_ref();
+    // Where a path of the input decides, the call reaches that path and nothing else.
+    let subject = config.subjects.get(name);
+    let by_subject = subject.is_some_and(|subject| subject.value.kind == SubjectKind::Path);
+    let scope = if by_subject { "subject" } else { "workspace" };
+    let kind = match files.map(|files| files.value).unwrap_or_default() {
+        PlainFiles::None => None,
+        PlainFiles::Read => Some("fs-read"),
+        PlainFiles::Write => Some("fs-write"),
+    };
+    let reason = "the operator grants it".to_owned();
+    let asked = kind.map(|kind| (kind.to_owned(), scope.to_owned(), reason, false));
+    let words = setting.description.as_ref();
+    let made = function.declaration(
+        words.map(|words| words.value.as_str()),
+        asked.into_iter().collect(),
+    );
+    made.map_err(|error| match place_of(setting) {
+        Some(source) => source.wrong(format!("in [plain.{name}], {error}")).into(),
+        None => HostError::Component {
+            path: label.to_owned(),
+            error: error.into(),
+        },
+    })
+}
+
+/// No table of a plain function is for a tool that describes itself.
+pub(super) fn check_plain(config: &Config, tools: &[Ready]) -> Result<(), ConfigError> {
+    for tool in tools.iter().filter(|tool| !tool.plain) {
+        let name = tool.declaration.name.as_str();
+        let place = config.plain.get(name).and_then(place_of);
+        if let Some(source) = place {
+            return Err(source.wrong(format!(
+                "[plain.{name}] is for functions of plain components, and '{name}' describes itself"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Where a table of a plain function stands.
+fn place_of(setting: &PlainSetting) -> Option<&Source> {
+    let words = setting.description.as_ref().map(|words| &words.source);
+    words.or(setting.files.as_ref().map(|files| &files.source))
 }
 
 /// How a tool's schema is enforced.
@@ -102,12 +149,15 @@ fn named(config: &Config) -> Vec<(&'static str, &str, &Source)> {
         named.push(("table [schema.tools]", tool.as_str(), &mode.source));
     }
     for (tool, setting) in &config.limits_of {
-        let set = [&setting.timeout_ms, &setting.fuel, &setting.memory_mib];
-        let first = set.into_iter().flatten().next();
+        let first = setting.each().find_map(|(_, set)| set);
         named.extend(first.map(|set| ("table [limits.tools]", tool.as_str(), &set.source)));
     }
     for (tool, subject) in &config.subjects {
         named.push(("table [subjects]", tool.as_str(), &subject.source));
+    }
+    for (tool, setting) in &config.plain {
+        let place = place_of(setting);
+        named.extend(place.map(|source| ("table [plain]", tool.as_str(), source)));
     }
     for tool in &config.trusted {
         named.push(("'trusted' of [components]", &tool.value, &tool.source));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{CallId, Denial};
+use super::{Bound, CallId, Denial};
 
 /// One part of a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -98,41 +98,116 @@ pub enum Stop {
     },
     /// The native stack of the guest.
     Stack,
+    /// Elements of all tables together.
+    Tables {
+        /// Elements.
+        limit: usize,
+    },
+    /// Instances of core modules.
+    Instances {
+        /// Instances.
+        limit: usize,
+    },
+    /// Handles, and what the host holds behind them.
+    Handles {
+        /// Handles.
+        limit: usize,
+    },
+    /// Strings and lists that one call of the guest, or its result, hands to the host.
+    Transfer {
+        /// Bytes.
+        limit: usize,
+    },
+    /// Random bytes.
+    Random {
+        /// Bytes.
+        limit: usize,
+    },
+    /// HTTP fields of one request or response.
+    Fields {
+        /// Bytes.
+        limit: usize,
+    },
     /// What the guest gave back.
     ResultSize {
         /// Bytes.
         limit: usize,
     },
-    /// Memory the host allocates for the guest: handles, lists and strings in flight.
-    HostMemory,
     /// The caller gave up.
     Cancelled,
+    /// The host ends.
+    Shutdown,
 }
 
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Stop {
+    /// The setting that moves the bound, if there is one.
+    pub fn bound(&self) -> Option<Bound> {
         match self {
-            Self::WallClock { limit } => write!(
+            Self::WallClock { .. } => Some(Bound::Timeout),
+            Self::Fuel { .. } => Some(Bound::Fuel),
+            Self::Memory { .. } => Some(Bound::Memory),
+            Self::Tables { .. } => Some(Bound::TableElements),
+            Self::Instances { .. } => Some(Bound::Instances),
+            Self::Handles { .. } => Some(Bound::Handles),
+            Self::Transfer { .. } => Some(Bound::Transfer),
+            Self::Random { .. } => Some(Bound::Random),
+            Self::ResultSize { .. } => Some(Bound::Result),
+            Self::Stack | Self::Fields { .. } | Self::Cancelled | Self::Shutdown => None,
+        }
+    }
+
+    fn sentence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WallClock { limit } => {
+                let millis = limit.as_millis();
+                write!(f, "The tool was ended by its deadline of {millis} ms")
+            }
+            Self::Fuel { limit } => write!(f, "The tool used up its fuel of {limit} instructions"),
+            Self::Memory { limit } => {
+                let mebibytes = limit >> 20;
+                write!(f, "The tool reached its memory limit of {mebibytes} MiB")
+            }
+            Self::Stack => f.write_str("The tool used up its stack"),
+            Self::Tables { limit } => {
+                write!(f, "The tool reached its limit of {limit} table elements")
+            }
+            Self::Instances { limit } => {
+                write!(f, "The tool reached its limit of {limit} instances")
+            }
+            Self::Handles { limit } => write!(f, "The tool reached its limit of {limit} handles"),
+            Self::Transfer { limit } => write!(
                 f,
-                "The tool was ended by its deadline of {} ms.",
-                limit.as_millis()
-            ),
-            Self::Fuel { limit } => write!(f, "The tool used up its fuel of {limit} instructions."),
-            Self::Memory { limit } => write!(
-                f,
-                "The tool reached its memory limit of {} MiB.",
+                "The tool handed more than {} MiB to the host at once",
                 limit >> 20
             ),
-            Self::Stack => f.write_str("The tool used up its stack."),
+            Self::Random { limit } => write!(
+                f,
+                "The tool asked for more than {} MiB of random bytes",
+                limit >> 20
+            ),
+            Self::Fields { limit } => write!(
+                f,
+                "The tool made HTTP fields of more than {} KiB",
+                limit >> 10
+            ),
             Self::ResultSize { limit } => write!(
                 f,
-                "The tool gave back more than {} MiB, which the host does not take.",
+                "The tool gave back more than {} MiB, which the host does not take",
                 limit >> 20
             ),
-            Self::HostMemory => {
-                f.write_str("The tool made the host hold more for it than the host allows.")
-            }
-            Self::Cancelled => f.write_str("The call was cancelled."),
+            Self::Cancelled => f.write_str("The call was cancelled"),
+            Self::Shutdown => f.write_str("The call was ended because the host ends"),
+        }
+    }
+}
+
+/// A sentence with the bound and, in brackets, the setting that moves it.
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.sentence(f)?;
+        match self.bound() {
+            Some(bound) => write!(f, " ({bound})."),
+            None => f.write_str("."),
         }
     }
 }

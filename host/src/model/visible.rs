@@ -29,7 +29,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// Whether a text of several lines holds what a reader would not see. Tabs, no-break spaces and the mark that makes a sign
 /// an emoji are what ordinary texts hold.
-pub(super) fn hides(text: &str) -> bool {
+pub(crate) fn hides(text: &str) -> bool {
     let ordinary = ['\t', '\u{a0}', '\u{202f}', '\u{fe0f}'];
     matches!(visible(&text.replace(ordinary, "")), Cow::Owned(_))
 }

@@ -4,13 +4,14 @@ use std::fmt;
 
 use tokio::sync::OnceCell;
 
-use crate::runtime::{ComponentError, LoadedComponent, Source, ToolEngine};
+use crate::runtime::{ComponentError, LoadedComponent, PlainFunction, Source, ToolEngine};
 
 /// A component that can be called, now or after its first call has loaded it.
 pub struct Code(State);
 
 enum State {
     Loaded(LoadedComponent),
+    Function(Box<PlainFunction>),
     Later {
         engine: ToolEngine,
         source: Source,
@@ -34,9 +35,18 @@ impl Code {
     pub(super) fn computes_subjects(&self) -> bool {
         match &self.0 {
             State::Loaded(component) => component.computes_subjects(),
+            State::Function(_) => false,
             State::Later {
                 computes_subjects, ..
             } => *computes_subjects,
+        }
+    }
+
+    /// The function, if it is one of a plain component.
+    pub(super) fn function(&self) -> Option<&PlainFunction> {
+        match &self.0 {
+            State::Function(function) => Some(function),
+            State::Loaded(_) | State::Later { .. } => None,
         }
     }
 
@@ -44,6 +54,9 @@ impl Code {
     pub(super) async fn loaded(&self) -> Result<&LoadedComponent, String> {
         match &self.0 {
             State::Loaded(component) => Ok(component),
+            State::Function(_) => {
+                Err("a function of a plain component is no tool by itself".to_owned())
+            }
             State::Later {
                 engine,
                 source,
@@ -73,10 +86,17 @@ impl From<LoadedComponent> for Code {
     }
 }
 
+impl From<PlainFunction> for Code {
+    fn from(function: PlainFunction) -> Self {
+        Self(State::Function(Box::new(function)))
+    }
+}
+
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             State::Loaded(component) => component.fmt(f),
+            State::Function(function) => function.fmt(f),
             State::Later { cell, .. } => f
                 .debug_struct("Later")
                 .field("loaded", &cell.get())

@@ -64,6 +64,54 @@ impl ComponentProvider {
     }
 }
 
+impl ComponentProvider {
+    /// What a call is given, as far as its verdict goes.
+    fn setup(&self, call: &Cleared) -> CallSetup {
+        let id = call.id();
+        let progress = self.progress.clone().map(|sink| {
+            Arc::new(move |done, total, message: &str| sink(id, done, total, message))
+                as ProgressSink
+        });
+        CallSetup {
+            limits: *call.tool().limits(),
+            files: call.files().cloned(),
+            roots: self.roots.clone(),
+            shell: call.shell().cloned().zip(self.shell.clone()),
+            left: Arc::clone(call.left()),
+            settings: Arc::clone(&self.settings),
+            egress: call.egress().cloned().zip(self.egress.clone()),
+            ledger: Arc::clone(&self.ledger),
+            progress,
+        }
+    }
+}
+
+/// What a guest came to, in the words of the port.
+fn reported(report: GuestReport) -> ProviderReport {
+    let GuestReport {
+        end,
+        usage,
+        files,
+        commands,
+        requests,
+        log,
+    } = report;
+    ProviderReport {
+        end: match end {
+            GuestEnd::Done(output) => ProviderEnd::Done(output),
+            GuestEnd::Failed(failure) => ProviderEnd::Failed(failure),
+            GuestEnd::Stopped(stop) => ProviderEnd::Stopped(stop),
+            GuestEnd::Trapped(trap) => ProviderEnd::Trapped(trap),
+            GuestEnd::HostError(failure) => ProviderEnd::HostError(failure),
+        },
+        usage,
+        files,
+        commands,
+        requests,
+        log,
+    }
+}
+
 impl std::fmt::Debug for ComponentProvider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ComponentProvider")
@@ -90,17 +138,15 @@ impl Provider for ComponentProvider {
     }
 
     async fn execute(&self, call: Cleared) -> ProviderReport {
+        if let Some(function) = self.component.function() {
+            return reported(function.call(self.setup(&call), call.input()).await);
+        }
         let input = match serde_json::to_string(call.input().as_ref()) {
             Ok(input) => input,
             Err(error) => {
                 return host_error(format!("the input cannot be written as JSON: {error}"));
             }
         };
-        let id = call.id();
-        let progress = self.progress.clone().map(|sink| {
-            Arc::new(move |done, total, message: &str| sink(id, done, total, message))
-                as ProgressSink
-        });
         let limit = call.tool().limits().timeout.duration();
         let component = match tokio::time::timeout(limit, self.component.loaded()).await {
             Ok(Ok(component)) => component,
@@ -110,39 +156,7 @@ impl Provider for ComponentProvider {
                 return nothing_ran(end);
             }
         };
-        let setup = CallSetup {
-            limits: *call.tool().limits(),
-            files: call.files().cloned(),
-            roots: self.roots.clone(),
-            shell: call.shell().cloned().zip(self.shell.clone()),
-            left: Arc::clone(call.left()),
-            settings: Arc::clone(&self.settings),
-            egress: call.egress().cloned().zip(self.egress.clone()),
-            ledger: Arc::clone(&self.ledger),
-            progress,
-        };
-        let GuestReport {
-            end,
-            usage,
-            files,
-            commands,
-            requests,
-            log,
-        } = component.call(setup, &input).await;
-        ProviderReport {
-            end: match end {
-                GuestEnd::Done(output) => ProviderEnd::Done(output),
-                GuestEnd::Failed(failure) => ProviderEnd::Failed(failure),
-                GuestEnd::Stopped(stop) => ProviderEnd::Stopped(stop),
-                GuestEnd::Trapped(trap) => ProviderEnd::Trapped(trap),
-                GuestEnd::HostError(failure) => ProviderEnd::HostError(failure),
-            },
-            usage,
-            files,
-            commands,
-            requests,
-            log,
-        }
+        reported(component.call(self.setup(&call), &input).await)
     }
 }
 

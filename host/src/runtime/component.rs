@@ -1,6 +1,8 @@
 //! Components: from bytes to something that can be called, with what it says of itself.
 
 use std::fmt;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,15 +10,18 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre};
 
+use super::admission::Share;
 use super::bindings::toolgate::tool::types as wit;
 use super::bindings::with_subjects::ToolGuestWithSubjectsPre;
 use super::bindings::{ToolGuestPre, exports};
 use super::compile::MAX_COMPONENT;
 use super::engine::ToolEngine;
+use super::limiter::{MAX_MEMORIES, MAX_TABLES};
+use super::plain::{PlainComponent, Unusable};
 use super::state::State;
 use crate::model::{
-    CapabilityKind, Claim, Declaration, DeclarationError, DeclarationParts, SideEffect,
-    SubjectField, SubjectKind, hex,
+    CapabilityKind, Claim, Declaration, DeclarationError, DeclarationParts, MAX_INSTANCES,
+    SideEffect, SubjectField, SubjectKind, hex,
 };
 use crate::policy::{NetworkAsk, NetworkAskError};
 
@@ -63,6 +68,7 @@ pub enum Source {
 #[derive(Clone)]
 pub struct LoadedComponent {
     pub(super) engine: ToolEngine,
+    pub(super) share: Share,
     pub(super) tool: ToolGuestPre<State>,
     pub(super) subjects: Option<ToolGuestWithSubjectsPre<State>>,
     digest: Arc<str>,
@@ -100,9 +106,15 @@ pub enum ComponentError {
         /// What is wrong with it.
         what: String,
     },
+    /// It would take more than a call can be given.
+    #[error("the component cannot be given what it needs: {0}")]
+    Needs(String),
     /// It has no tool to offer.
-    #[error("the component does not export toolgate:tool/tool, so it is not a tool")]
+    #[error("the component exports neither toolgate:tool/tool nor a function, so it is not a tool")]
     NotATool,
+    /// A component of another world, of which a function stands in the way.
+    #[error("the function {0} cannot be a tool: {1}")]
+    Function(String, Unusable),
     /// It is no hook.
     #[error("the component does not export toolgate:tool/hook, so it is not a hook{0}")]
     NotAHook(&'static str),
@@ -141,8 +153,47 @@ pub enum ComponentError {
     Declaration(#[from] DeclarationError),
 }
 
+/// A component by what it exports.
+#[derive(Clone, Debug)]
+pub enum AnyComponent {
+    /// Our contract: one tool.
+    Tool(Box<LoadedComponent>),
+    /// Another world: each function is a tool.
+    Plain(PlainComponent),
+}
+
+impl AnyComponent {
+    fn tool(component: LoadedComponent) -> Self {
+        Self::Tool(Box::new(component))
+    }
+
+    /// Loads a component of either kind.
+    ///
+    /// # Errors
+    /// [`ComponentError`], in the words of the contract rather than of the engine.
+    pub fn load(engine: &ToolEngine, source: Source) -> Result<Self, ComponentError> {
+        let (component, digest, bytes) = match source {
+            Source::BuiltIn { .. } => return LoadedComponent::load(engine, source).map(Self::tool),
+            Source::Bytes(bytes) => {
+                let digest = sha256(&bytes);
+                (compile(engine, &digest, &bytes)?, digest, bytes)
+            }
+            Source::Stored { digest, file } => {
+                let component = stored(engine, &digest, &file)?;
+                // For its words alone: what is not there any more says nothing.
+                let bytes = read_component(&file).unwrap_or_default();
+                (component, digest, bytes)
+            }
+        };
+        if exported(engine, &component, TOOL).is_some() {
+            return LoadedComponent::of(engine, &component, digest).map(Self::tool);
+        }
+        PlainComponent::of(engine, &component, digest, &bytes).map(Self::Plain)
+    }
+}
+
 impl LoadedComponent {
-    /// Loads a component.
+    /// Loads a component of our contract.
     ///
     /// # Errors
     /// [`ComponentError`], in the words of the contract rather than of the engine.
@@ -158,11 +209,19 @@ impl LoadedComponent {
             }
             Source::Stored { digest, file } => (stored(engine, &digest, &file)?, digest),
         };
-        let imports = imports(engine, &component)?;
-        let tool = exported(engine, &component, TOOL);
+        Self::of(engine, &component, digest)
+    }
+
+    fn of(
+        engine: &ToolEngine,
+        component: &Component,
+        digest: String,
+    ) -> Result<Self, ComponentError> {
+        let imports = imports(engine, component)?;
+        let tool = exported(engine, component, TOOL);
         of_this_contract(tool, TOOL, ComponentError::NotATool)?;
-        let has_subjects = exported(engine, &component, SUBJECTS).is_some();
-        let instance = link(engine, &component)?;
+        let has_subjects = exported(engine, component, SUBJECTS).is_some();
+        let instance = link(engine, component)?;
         let types = |error: wasmtime::Error| ComponentError::Types(format!("{error:#}"));
         let subjects = match has_subjects {
             true => Some(ToolGuestWithSubjectsPre::new(instance.clone()).map_err(types)?),
@@ -170,6 +229,7 @@ impl LoadedComponent {
         };
         Ok(Self {
             engine: engine.clone(),
+            share: engine.admission().share(component),
             tool: ToolGuestPre::new(instance).map_err(types)?,
             subjects,
             digest: digest.into(),
@@ -256,13 +316,31 @@ fn grantable(kind: &CapabilityKind) -> bool {
     )
 }
 
-/// Reads a component file; of one that is too large, as much as shows that it is.
+/// Reads a component file. What is no regular file, or too large, is not read at all.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system's, or what the file is instead.
 pub fn read_component(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
+    // A pipe without a writer would be waited for.
+    let without_waiting = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut options = std::fs::OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(without_waiting)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(std::io::Error::new(
+            ErrorKind::InvalidInput,
+            "it is no regular file",
+        ));
+    }
+    if metadata.len() > MAX_COMPONENT as u64 {
+        let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
+        let said = ComponentError::TooLarge(length).to_string();
+        return Err(std::io::Error::new(ErrorKind::FileTooLarge, said));
+    }
     std::io::Read::read_to_end(
         &mut std::io::Read::take(file, MAX_COMPONENT as u64 + 1),
         &mut bytes,
@@ -295,6 +373,30 @@ fn stored(engine: &ToolEngine, digest: &str, file: &Path) -> Result<Component, C
     compile(engine, digest, &bytes)
 }
 
+/// What is wrong with a component, or with what it would take: that is said in the words of the bounds.
+pub(super) fn refused(error: &wasmtime::Error) -> ComponentError {
+    let text = format!("{error:#}");
+    let bounds = [
+        (
+            "core module instances",
+            "instances of core modules",
+            MAX_INSTANCES,
+        ),
+        ("linear memories", "memories", MAX_MEMORIES.into()),
+        ("transitively contains", "tables", MAX_TABLES.into()),
+    ];
+    let over = bounds
+        .iter()
+        .find(|(words, _, _)| text.contains("transitively contains") && text.contains(words));
+    match over {
+        Some((_, what, most)) => ComponentError::Needs(format!(
+            "it has more than {most} {what}, which is the most that one call is given"
+        )),
+        None if text.contains("which exceeds the limit of") => ComponentError::Needs(text),
+        None => ComponentError::Invalid(text),
+    }
+}
+
 pub(super) fn imported(engine: &ToolEngine, component: &Component) -> Vec<String> {
     let component_type = component.component_type();
     let imports = component_type.imports(engine.engine());
@@ -302,7 +404,10 @@ pub(super) fn imported(engine: &ToolEngine, component: &Component) -> Vec<String
 }
 
 /// The imports, all of which this host offers.
-fn imports(engine: &ToolEngine, component: &Component) -> Result<Vec<String>, ComponentError> {
+pub(super) fn imports(
+    engine: &ToolEngine,
+    component: &Component,
+) -> Result<Vec<String>, ComponentError> {
     let imports = imported(engine, component);
     for name in &imports {
         if !OFFERED.iter().any(|offered| name.starts_with(offered)) {

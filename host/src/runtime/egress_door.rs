@@ -57,6 +57,11 @@ impl EgressDoor {
 }
 
 impl WasiHttpHooks for EgressDoor {
+    /// Bodies wait here until they are sent: no more than behind any other handle.
+    fn p2_outgoing_body_chunk_size(&mut self) -> usize {
+        64 << 10
+    }
+
     fn send_request(
         &mut self,
         request: http::Request<WasiBody>,

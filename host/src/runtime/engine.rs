@@ -9,11 +9,13 @@ use std::time::Duration;
 use wasmtime::component::Linker;
 use wasmtime::{Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use super::admission::{Admission, MEMORIES_OF_A_SLOT, TABLES_OF_A_SLOT};
 use super::compile::{CodeCache, CompileWorker, Compiler};
+use super::limiter::{MAX_MEMORIES, MAX_TABLES};
 use super::linker::linker;
 use super::state::State;
 use super::tuning;
-use crate::model::MemoryLimit;
+use crate::model::{MAX_INSTANCES, MemoryLimit};
 
 /// How often a guest that only computes is looked at. Short enough to end it well within 100 ms of its deadline.
 const TICK: Duration = Duration::from_millis(10);
@@ -28,6 +30,7 @@ pub struct ToolEngine {
     engine: Engine,
     linker: Arc<Linker<State>>,
     compiler: Compiler,
+    admission: Admission,
     _ticker: Arc<Ticker>,
 }
 
@@ -44,16 +47,20 @@ impl ToolEngine {
     /// No allocation strategy works on this machine.
     pub fn new(slots: u32) -> Result<Self, EngineError> {
         let slots = slots.clamp(1, 10_000);
-        let engine = pooled(slots)
-            .or_else(|_| pooled(slots.min(8)))
+        let few = slots.min(8);
+        let (engine, slots) = pooled(slots)
+            .map(|engine| (engine, slots))
+            .or_else(|_| pooled(few).map(|engine| (engine, few)))
             .or_else(|_| {
                 Engine::new(base().allocation_strategy(InstanceAllocationStrategy::OnDemand))
+                    .map(|engine| (engine, slots))
             })
             .map_err(|error| EngineError(format!("{error:#}")))?;
         let linker = linker(&engine).map_err(|error| EngineError(format!("{error:#}")))?;
         Ok(Self {
             linker: Arc::new(linker),
             compiler: Compiler::new(&engine),
+            admission: Admission::new(slots),
             _ticker: Arc::new(
                 Ticker::start(engine.clone()).map_err(|error| EngineError(error.to_string()))?,
             ),
@@ -94,6 +101,11 @@ impl ToolEngine {
         &self.engine
     }
 
+    /// Room for instances.
+    pub(super) fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
     pub(super) fn linker(&self) -> &Linker<State> {
         &self.linker
     }
@@ -116,16 +128,19 @@ fn base() -> wasmtime::Config {
 }
 
 fn pooled(slots: u32) -> wasmtime::Result<Engine> {
+    let most_instances = u32::try_from(MAX_INSTANCES).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
     // Python components have up to 38 core modules, StarlingMonkey 7,688 table elements.
     pool.total_component_instances(slots)
-        .total_core_instances(slots.saturating_mul(8).max(64))
-        .total_memories(slots.saturating_mul(2).max(4))
-        .total_tables(slots.saturating_mul(8).max(64))
+        .total_core_instances(slots.saturating_mul(most_instances))
+        .total_memories(slots.saturating_mul(MEMORIES_OF_A_SLOT).max(MAX_MEMORIES))
+        .total_tables(slots.saturating_mul(TABLES_OF_A_SLOT).max(MAX_TABLES))
         .total_stacks(slots)
-        .max_core_instances_per_component(64)
-        .max_memories_per_component(16)
-        .max_tables_per_component(64)
+        .max_core_instances_per_component(most_instances)
+        .max_memories_per_component(MAX_MEMORIES)
+        .max_memories_per_module(MAX_MEMORIES)
+        .max_tables_per_component(MAX_TABLES)
+        .max_tables_per_module(MAX_TABLES)
         .max_component_instance_size(4 << 20)
         .max_core_instance_size(4 << 20)
         .table_elements(20_000)

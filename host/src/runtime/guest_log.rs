@@ -7,27 +7,39 @@ use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
-/// The most lines that are kept of a call.
-const MAX_LINES: usize = 1_000;
 /// The most bytes of a line.
 const MAX_LINE: usize = 4 << 10;
 
 /// Lines of one call. Clones are one log.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct GuestLog {
     inner: Arc<Mutex<Lines>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Lines {
+    /// The most that are kept.
+    most: usize,
     lines: Vec<String>,
     dropped: usize,
 }
 
 impl GuestLog {
+    /// A log that keeps this many lines.
+    pub(super) fn new(most: usize) -> Self {
+        let lines = Lines {
+            most,
+            lines: Vec::new(),
+            dropped: 0,
+        };
+        Self {
+            inner: Arc::new(Mutex::new(lines)),
+        }
+    }
+
     pub(super) fn line(&self, text: &str) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if inner.lines.len() >= MAX_LINES {
+        if inner.lines.len() >= inner.most {
             inner.dropped += 1;
             return;
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
+use super::admission::Share;
 use super::bindings::hook::HookGuestPre;
 pub use super::bindings::hook::exports::toolgate::tool::hook as event;
 use super::component::{
@@ -19,14 +20,12 @@ use super::instance::GuestEnd;
 use super::state::State;
 use super::store::{Bounds, empty_sandbox};
 use super::trap::end_of;
-use crate::model::{Fuel, Stop};
+use crate::model::{Fuel, Limits, MemoryLimit, Stop};
 
 /// The export that makes a component a hook.
 const HOOK: &str = "toolgate:tool/hook@";
 /// What it may import.
 const OFFERED: [&str; 2] = ["toolgate:tool/host@0.1.", "wasi:"];
-/// Memory of a hook, bytes.
-const MEMORY: usize = 64 << 20;
 /// The most bytes of a reply.
 const MAX_REPLY: usize = 1 << 20;
 /// The most bytes that a hook hands to the host at once. More than a reply, so that one just over its limit is told as
@@ -37,6 +36,7 @@ const MAX_TRANSFER: usize = 4 << 20;
 #[derive(Clone)]
 pub struct HookComponent {
     engine: ToolEngine,
+    share: Share,
     hook: HookGuestPre<State>,
     digest: Arc<str>,
 }
@@ -114,6 +114,7 @@ impl HookComponent {
             .map_err(|error| ComponentError::Types(format!("{error:#}")))?;
         Ok(Self {
             engine: engine.clone(),
+            share: engine.admission().share(&component),
             hook,
             digest: digest.into(),
         })
@@ -127,18 +128,21 @@ impl HookComponent {
     /// Tells it of one event, in an instance of its own. Dropping the future ends the hook wherever it is.
     pub async fn handle(&self, event: &event::Event, bounds: HookBounds) -> HookRun {
         let HookBounds { time, fuel } = bounds;
-        let fuel = fuel.units();
         let mut store = empty_sandbox(
             &self.engine,
             Bounds {
                 time,
-                fuel,
-                memory: MEMORY,
+                limits: Limits {
+                    fuel,
+                    memory: MemoryLimit::OF_A_HOOK,
+                    ..Limits::default()
+                },
             },
         );
         store.set_hostcall_fuel(MAX_TRANSFER);
         // Boxed: the instance's future is large, and would be copied on its way down.
         let run = Box::pin(async {
+            let _room = self.share.room().await?;
             let hook = self.hook.instantiate_async(&mut store).await?;
             let handle = hook.toolgate_tool_hook();
             handle.call_handle(&mut store, event).await
@@ -146,7 +150,7 @@ impl HookComponent {
         let ran = timeout(time, run).await;
         let reply = match ran {
             Err(_) => Err(HookFault::Time(time)),
-            Ok(Err(error)) => Err(fault(end_of(&error, store.data(), time, fuel))),
+            Ok(Err(error)) => Err(fault(end_of(&error, store.data(), time))),
             Ok(Ok(reply)) if size(&reply) > MAX_REPLY => Err(HookFault::ReplySize),
             Ok(Ok(reply)) => Ok(reply),
         };
@@ -183,8 +187,13 @@ fn fault(end: GuestEnd) -> HookFault {
             Stop::Memory { limit } => HookFault::Memory(limit),
             Stop::Stack => HookFault::Stack,
             Stop::ResultSize { .. } => HookFault::ReplySize,
-            Stop::HostMemory => HookFault::HostMemory,
-            Stop::Cancelled => HookFault::Host("it was cancelled".to_owned()),
+            Stop::Tables { .. }
+            | Stop::Instances { .. }
+            | Stop::Handles { .. }
+            | Stop::Transfer { .. }
+            | Stop::Random { .. }
+            | Stop::Fields { .. } => HookFault::HostMemory,
+            Stop::Cancelled | Stop::Shutdown => HookFault::Host("it was cancelled".to_owned()),
         },
         GuestEnd::Trapped(trap) => HookFault::Trapped(trap.cause),
         GuestEnd::HostError(failure) => HookFault::Host(failure.message),

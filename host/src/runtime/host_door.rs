@@ -6,6 +6,8 @@ use super::bindings::toolgate::tool::host::{Host, Level};
 use super::bindings::toolgate::tool::types;
 use super::state::State;
 
+/// The most progress messages of a call that are passed on.
+const MAX_PROGRESS: u32 = 10_000;
 /// The longest progress message, characters.
 const MAX_MESSAGE: usize = 400;
 
@@ -25,7 +27,10 @@ impl Host for State {
     }
 
     fn progress(&mut self, done: u32, total: Option<u32>, message: String) -> wasmtime::Result<()> {
-        if let Some(sink) = &self.progress {
+        if let Some(sink) = &self.progress
+            && self.progress_told < MAX_PROGRESS
+        {
+            self.progress_told += 1;
             let message: String = message.chars().take(MAX_MESSAGE).collect();
             sink(done, total, &message);
         }

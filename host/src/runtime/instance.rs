@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
+use tokio::time::error::Elapsed;
 use tokio::time::timeout;
 use wasmtime::Store;
 
@@ -11,6 +12,7 @@ use super::bindings::exports::toolgate::tool::tool as exported;
 use super::bindings::toolgate::tool::types as wit;
 use super::component::{LoadedComponent, subject_kind};
 use super::egress_door::EgressDoor;
+use super::engine::ToolEngine;
 use super::files::{FileView, ReadLedger, RootDirs};
 use super::settings_door::ToolSettings;
 use super::shell_door::ShellDoor;
@@ -20,13 +22,11 @@ use super::store::{Bounds, empty_sandbox, store};
 use super::trap::{DeadlineStruck, end_of};
 use crate::egress::Connector;
 use crate::model::{
-    CommandUse, Content, FileUse, HostFailure, Left, Limits, RequestUse, Stop, Subject,
+    Bound, CommandUse, Content, FileUse, HostFailure, Left, Limits, RequestUse, Stop, Subject,
     ToolFailure, ToolOutput, Trap, Usage,
 };
 use crate::policy::{EgressGrant, FileGrant, ShellGrant};
 
-/// The most bytes of a result.
-const MAX_RESULT: usize = 32 << 20;
 /// The most subjects that a tool may name.
 const MAX_SUBJECTS: usize = 1_000;
 /// What a call that may run commands has beyond its bound, so that the deadline of a command strikes first and what it
@@ -34,6 +34,7 @@ const MAX_SUBJECTS: usize = 1_000;
 const AFTER_A_COMMAND: Duration = Duration::from_secs(15);
 /// Bounds for what runs before a decision: `describe` and `subjects`.
 const EMPTY_SANDBOX_TIME: Duration = Duration::from_secs(5);
+/// The same.
 const EMPTY_SANDBOX_FUEL: u64 = 5_000_000_000;
 
 /// What a call is given.
@@ -99,9 +100,16 @@ pub struct GuestReport {
     pub log: Vec<String>,
 }
 
-impl LoadedComponent {
-    /// Runs one call in a fresh instance. Dropping the future ends the guest wherever it is.
-    pub async fn call(&self, setup: CallSetup, input: &str) -> GuestReport {
+/// A store that is ready for one call, with what it is given.
+pub(super) struct Begun {
+    pub(super) store: Store<State>,
+    /// The wall clock around what runs in it.
+    pub(super) time: Duration,
+    limits: Limits,
+}
+
+impl Begun {
+    pub(super) fn new(engine: &ToolEngine, setup: CallSetup) -> Self {
         let limits = setup.limits;
         let mut time = limits.timeout.duration();
         if setup.shell.as_ref().is_some_and(|(grant, _)| grant.runs()) {
@@ -109,7 +117,7 @@ impl LoadedComponent {
         }
         let deadline = Instant::now() + time;
         let files = FileView::new(setup.files, setup.roots, setup.ledger, deadline);
-        let mut state = State::new(files, limits.memory.bytes(), deadline, setup.progress);
+        let mut state = State::new(files, limits, deadline, setup.progress);
         let left = &setup.left;
         state.left = Arc::clone(left);
         state.shell = setup
@@ -117,21 +125,36 @@ impl LoadedComponent {
             .map(|(grant, port)| ShellDoor::new(grant, port, Arc::clone(left)));
         state.settings = setup.settings;
         state.egress = EgressDoor::new(setup.egress);
-        let mut store = store(&self.engine, state, limits.fuel.units());
-        // Boxed: the instance's future is large, and would be copied on its way down.
-        let run = Box::pin(self.run(&mut store, input));
-        let ran = timeout(time, run).await;
+        Self {
+            store: store(engine, state),
+            time,
+            limits,
+        }
+    }
+
+    /// What came of what ran, in the words of `answered` where it answered.
+    pub(super) fn ended<T>(
+        self,
+        ran: Result<wasmtime::Result<T>, Elapsed>,
+        answered: impl FnOnce(T, &Limits) -> GuestEnd,
+    ) -> GuestReport {
+        let limit = self.time;
         let end = match ran {
-            Err(_) => GuestEnd::Stopped(Stop::WallClock { limit: time }),
-            Ok(Err(error)) => end_of(&error, store.data(), time, limits.fuel.units()),
-            Ok(Ok(answer)) => answered(answer),
+            Err(_) => GuestEnd::Stopped(Stop::WallClock { limit }),
+            Ok(Err(error)) => end_of(&error, self.store.data(), limit),
+            Ok(Ok(answer)) => answered(answer, &self.limits),
         };
-        let left = store.get_fuel().unwrap_or(0);
-        let state = store.data_mut();
+        self.report(end)
+    }
+
+    /// An end, with what it took.
+    pub(super) fn report(mut self, end: GuestEnd) -> GuestReport {
+        let left = self.store.get_fuel().unwrap_or(0);
+        let state = self.store.data_mut();
         GuestReport {
             end,
             usage: Usage {
-                fuel: limits.fuel.units().saturating_sub(left),
+                fuel: self.limits.fuel.units().saturating_sub(left),
                 memory: state.limiter.high_water(),
                 wall: Duration::ZERO,
             },
@@ -145,12 +168,24 @@ impl LoadedComponent {
             log: state.take_log(),
         }
     }
+}
+
+impl LoadedComponent {
+    /// Runs one call in a fresh instance. Dropping the future ends the guest wherever it is.
+    pub async fn call(&self, setup: CallSetup, input: &str) -> GuestReport {
+        let mut begun = Begun::new(&self.engine, setup);
+        // Boxed: the instance's future is large, and would be copied on its way down.
+        let run = Box::pin(self.run(&mut begun.store, input));
+        let ran = timeout(begun.time, run).await;
+        begun.ended(ran, answered)
+    }
 
     async fn run(
         &self,
         store: &mut Store<State>,
         input: &str,
     ) -> wasmtime::Result<Result<wit::Output, wit::ToolError>> {
+        let _room = self.share.room().await?;
         let tool = self.tool.instantiate_async(&mut *store).await?;
         tool.toolgate_tool_tool().call_call(store, input).await
     }
@@ -159,6 +194,7 @@ impl LoadedComponent {
     pub(super) async fn ask_description(&self) -> Result<exported::Declaration, String> {
         let mut store = self.empty_sandbox();
         let asked = async {
+            let _room = self.share.room().await?;
             let tool = self.tool.instantiate_async(&mut store).await?;
             tool.toolgate_tool_tool().call_describe(&mut store).await
         };
@@ -177,6 +213,7 @@ impl LoadedComponent {
         let input = Value::Object(input.clone()).to_string();
         let mut store = self.empty_sandbox();
         let asked = async {
+            let _room = self.share.room().await?;
             let tool = subjects.instantiate_async(&mut store).await?;
             tool.toolgate_tool_subjects()
                 .call_subjects(&mut store, &input)
@@ -202,12 +239,12 @@ impl LoadedComponent {
     }
 
     fn empty_sandbox(&self) -> Store<State> {
-        let bounds = Bounds {
-            time: EMPTY_SANDBOX_TIME,
-            fuel: EMPTY_SANDBOX_FUEL,
-            memory: Limits::default().memory.bytes(),
-        };
-        empty_sandbox(&self.engine, bounds)
+        let mut limits = Limits::default();
+        if let Err(error) = limits.set(Bound::Fuel, EMPTY_SANDBOX_FUEL) {
+            tracing::error!("{error}");
+        }
+        let time = EMPTY_SANDBOX_TIME;
+        empty_sandbox(&self.engine, Bounds { time, limits })
     }
 }
 
@@ -224,11 +261,11 @@ async fn within<T>(asked: impl Future<Output = wasmtime::Result<T>>) -> Result<T
     }
 }
 
-fn answered(answer: Result<wit::Output, wit::ToolError>) -> GuestEnd {
+fn answered(answer: Result<wit::Output, wit::ToolError>, limits: &Limits) -> GuestEnd {
+    let limit = limits.result.get();
     match answer {
-        Ok(output) if output_size(&output) > MAX_RESULT => {
-            GuestEnd::Stopped(Stop::ResultSize { limit: MAX_RESULT })
-        }
+        Ok(output) if output_size(&output) > limit => GuestEnd::Stopped(Stop::ResultSize { limit }),
+        Err(error) if error_size(&error) > limit => GuestEnd::Stopped(Stop::ResultSize { limit }),
         Ok(output) => done(output),
         Err(error) => GuestEnd::Failed(failure(error)),
     }
@@ -242,6 +279,17 @@ fn output_size(output: &wit::Output) -> usize {
         wit::Content::Link(link) => link.uri.len() + link.name.len() + length(&link.mime),
     });
     parts.sum::<usize>() + output.structured.as_ref().map_or(0, String::len)
+}
+
+fn error_size(error: &wit::ToolError) -> usize {
+    match error {
+        wit::ToolError::InvalidInput(violations) => violations.iter().map(String::len).sum(),
+        wit::ToolError::Denied(text)
+        | wit::ToolError::NotFound(text)
+        | wit::ToolError::Failed(text) => text.len(),
+        wit::ToolError::Cancelled => 0,
+        wit::ToolError::Other((kind, text)) => kind.len() + text.len(),
+    }
 }
 
 fn done(output: wit::Output) -> GuestEnd {

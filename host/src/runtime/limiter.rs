@@ -1,28 +1,32 @@
-//! The memory bound: all memories and tables of an instance together.
+//! The bounds on what an instance holds: all memories and tables together, elements of tables, instances.
 
 use wasmtime::ResourceLimiter;
 
+use crate::model::{Limits, Stop};
+
 /// Bytes that a table element takes in the host.
 const TABLE_ELEMENT: usize = 8;
-/// The most elements of all tables together.
-const MAX_TABLE_ELEMENTS: usize = 200_000;
+/// The most tables of a call; what the pool has for one component.
+pub(super) const MAX_TABLES: u32 = 64;
+/// The most memories of a call; what the pool has for one component.
+pub(super) const MAX_MEMORIES: u32 = 16;
 
-/// Counts what an instance holds, and refuses growth over the limit.
+/// Counts what an instance holds, and refuses growth over a limit.
 #[derive(Debug)]
 pub(super) struct Limiter {
-    limit: usize,
+    limits: Limits,
     held: usize,
     table_elements: usize,
-    refused: bool,
+    refused: Option<Stop>,
 }
 
 impl Limiter {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(super) fn new(limits: &Limits) -> Self {
         Self {
-            limit,
+            limits: *limits,
             held: 0,
             table_elements: 0,
-            refused: false,
+            refused: None,
         }
     }
 
@@ -31,22 +35,19 @@ impl Limiter {
         self.held
     }
 
-    /// Whether growth was refused. A guest that then dies, died of it.
-    pub(super) fn refused(&self) -> bool {
-        self.refused
-    }
-
-    pub(super) fn limit(&self) -> usize {
-        self.limit
+    /// The bound by which growth was refused. A guest that then dies, died of it.
+    pub(super) fn refused(&self) -> Option<&Stop> {
+        self.refused.as_ref()
     }
 
     fn grow(&mut self, more: usize) -> bool {
+        let limit = self.limits.memory.bytes();
         let wanted = self.held.saturating_add(more);
-        let fits = wanted <= self.limit;
+        let fits = wanted <= limit;
         if fits {
             self.held = wanted;
         } else {
-            self.refused = true;
+            self.refused = Some(Stop::Memory { limit });
         }
         fits
     }
@@ -69,23 +70,28 @@ impl ResourceLimiter for Limiter {
         _maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let more = desired.saturating_sub(current);
-        self.table_elements = self.table_elements.saturating_add(more);
-        if self.table_elements > MAX_TABLE_ELEMENTS {
-            self.refused = true;
+        let wanted = self.table_elements.saturating_add(more);
+        let limit = self.limits.table_elements.get();
+        if wanted > limit {
+            self.refused = Some(Stop::Tables { limit });
             return Ok(false);
         }
-        Ok(self.grow(more.saturating_mul(TABLE_ELEMENT)))
+        let fits = self.grow(more.saturating_mul(TABLE_ELEMENT));
+        if fits {
+            self.table_elements = wanted;
+        }
+        Ok(fits)
     }
 
     fn instances(&self) -> usize {
-        64
+        self.limits.instances.get()
     }
 
     fn tables(&self) -> usize {
-        64
+        MAX_TABLES as usize
     }
 
     fn memories(&self) -> usize {
-        16
+        MAX_MEMORIES as usize
     }
 }

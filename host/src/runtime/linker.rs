@@ -2,9 +2,10 @@
 
 use wasmtime::Engine;
 use wasmtime::component::{HasData, Linker};
-use wasmtime_wasi::p2::bindings::filesystem;
+use wasmtime_wasi::p2::bindings::{filesystem, random};
 
 use super::bindings::{secrets, settings, shell, toolgate};
+use super::random_door::CountedRandom;
 use super::state::State;
 use super::wasi_door::GuardedFilesystem;
 
@@ -28,6 +29,8 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<State>> {
         &mut linker,
         GuardedFilesystem::view,
     )?;
+    random::random::add_to_linker::<State, CountedRandom>(&mut linker, CountedRandom::view)?;
+    random::insecure::add_to_linker::<State, CountedRandom>(&mut linker, CountedRandom::view)?;
     linker.allow_shadowing(false);
     toolgate::tool::host::add_to_linker::<State, Own>(&mut linker, |state| state)?;
     settings::toolgate::tool::settings::add_to_linker::<State, Own>(&mut linker, |state| state)?;

@@ -4,6 +4,7 @@
 //! `toolgate:files`), and the doors to the shell and the network. A fresh store and instance for every call, dropped at its end. Never contains a gate, a rule, or
 //! anything that decides who may call what: it keeps to the grant it is handed.
 
+mod admission;
 mod bindings;
 mod compile;
 mod component;
@@ -17,6 +18,8 @@ mod host_door;
 mod instance;
 mod limiter;
 mod linker;
+mod plain;
+mod random_door;
 mod settings_door;
 mod shell_door;
 mod shell_guarded;
@@ -30,10 +33,11 @@ mod wasi_door;
 
 pub(crate) use compile::MAX_COMPONENT;
 pub use compile::{CacheError, CodeCache, CompileWorker, WorkerFailure, run_compile_worker};
-pub use component::{ComponentError, LoadedComponent, Source, read_component};
+pub use component::{AnyComponent, ComponentError, LoadedComponent, Source, read_component};
 pub use engine::{EngineError, ToolEngine};
 pub use hook::{HookBounds, HookComponent, HookFault, HookRun, event};
 pub use instance::{CallSetup, GuestEnd, GuestReport};
+pub use plain::{PlainComponent, PlainFunction, Unusable};
 pub use settings_door::ToolSettings;
 pub use shell_port::{
     CommandEnding, CommandForce, CommandOrder, FinishedCommand, ShellFailure, ShellPort,

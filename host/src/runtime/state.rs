@@ -15,20 +15,19 @@ use super::limiter::Limiter;
 use super::settings_door::ToolSettings;
 use super::shell_door::ShellDoor;
 use super::wasi_door::Listings;
-use crate::model::Left;
+use crate::model::{Left, Limits};
 
-/// The most handles of one call.
-const MAX_HANDLES: usize = 1_000;
-/// The most random bytes of one request.
-const MAX_RANDOM: u64 = 1 << 20;
 /// The largest HTTP header block.
-const MAX_FIELDS: usize = 32 << 10;
+pub(super) const MAX_FIELDS: usize = 32 << 10;
 
 pub(super) struct State {
     wasi: WasiCtx,
     http: WasiHttpCtx,
     pub(super) egress: EgressDoor,
     pub(super) table: ResourceTable,
+    limits: Limits,
+    random_taken: usize,
+    pub(super) progress_told: u32,
     pub(super) limiter: Limiter,
     pub(super) log: GuestLog,
     pub(super) files: FileView,
@@ -47,29 +46,31 @@ pub type ProgressSink = Arc<dyn Fn(u32, Option<u32>, &str) + Send + Sync>;
 impl State {
     pub(super) fn new(
         files: FileView,
-        memory: usize,
+        limits: Limits,
         deadline: Instant,
         progress: Option<ProgressSink>,
     ) -> Self {
-        let log = GuestLog::default();
+        let log = GuestLog::new(limits.log_lines.get());
         let wasi = WasiCtx::builder()
             .stdout(log.stream("stdout"))
             .stderr(log.stream("stderr"))
             .allow_tcp(false)
             .allow_udp(false)
             .allow_blocking_current_thread(true)
-            .max_random_size(MAX_RANDOM)
             .build();
         let mut http = WasiHttpCtx::new();
         http.set_field_size_limit(MAX_FIELDS);
         let mut table = ResourceTable::new();
-        table.set_max_capacity(MAX_HANDLES);
+        table.set_max_capacity(limits.handles.get());
         Self {
             wasi,
             http,
             egress: EgressDoor::default(),
             table,
-            limiter: Limiter::new(memory),
+            limiter: Limiter::new(&limits),
+            limits,
+            random_taken: 0,
+            progress_told: 0,
             log,
             files,
             shell: None,
@@ -83,6 +84,16 @@ impl State {
 }
 
 impl State {
+    /// The bounds of the call.
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Random bytes that were given, and the most that are.
+    pub(super) fn random_parts(&mut self) -> (&mut usize, usize) {
+        (&mut self.random_taken, self.limits.random.get())
+    }
+
     /// What the guest logged, without the secrets of its requests.
     pub(super) fn take_log(&mut self) -> Vec<String> {
         let lines = self.log.take().into_iter();

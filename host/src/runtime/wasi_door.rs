@@ -32,6 +32,9 @@ pub(super) struct GuardedView<'a> {
 /// The directory of each listing that is being read.
 pub(super) type Listings = HashMap<u32, PathBuf>;
 
+/// The most listings that a guest reads at once: the host holds all names of each.
+const MAX_LISTINGS: usize = 64;
+
 impl GuardedFilesystem {
     pub(super) fn view(state: &mut State) -> GuardedView<'_> {
         let (inner, files, listings) = state.filesystem_parts();
@@ -155,6 +158,9 @@ impl HostDescriptor for GuardedView<'_> {
         &mut self,
         fd: Resource<Descriptor>,
     ) -> FsResult<Resource<ReaddirIterator>> {
+        if self.listings.len() >= MAX_LISTINGS {
+            return Err(ErrorCode::InsufficientMemory.into());
+        }
         let Descriptor::Dir(dir) = self.inner.table.get(&fd)? else {
             return Err(ErrorCode::NotDirectory.into());
         };

@@ -28,6 +28,8 @@ pub enum What {
     HostFile,
     /// Walks.
     Walker,
+    /// Listings of the standard library.
+    Listing,
 }
 
 /// The tool.
@@ -66,6 +68,9 @@ fn leak(input: &Input) -> Result<(), String> {
         What::HostFile => files::open_regular(&input.path)
             .map(std::mem::forget)
             .map_err(|error| error.message),
+        What::Listing => std::fs::read_dir(&input.path)
+            .map(std::mem::forget)
+            .map_err(|error| error.to_string()),
         What::Walker => files::walk(".", &files::Selection::default())
             .map(std::mem::forget)
             .map_err(|error| error.message),

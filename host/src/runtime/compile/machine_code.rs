@@ -8,6 +8,7 @@ use wasmtime::Engine;
 use wasmtime::component::Component;
 
 use crate::runtime::ComponentError;
+use crate::runtime::component::refused;
 
 /// Machine code that this host made: compiled just now, or read from its cache and found to be what it wrote.
 pub(super) struct OwnCode(Vec<u8>);
@@ -28,7 +29,7 @@ impl OwnCode {
         // that only this user reads, shows that such bytes were written. wasmtime checks that version and settings are
         // this engine's.
         let loaded = unsafe { Component::deserialize(engine, &self.0) };
-        loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))
+        loaded.map_err(|error| refused(&error))
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use crate::{Scratch, Setup, TestHost};
 use serde_json::{Value, json};
 use toolgate::HostBuilder;
 use toolgate::approval::Fixed;
 use toolgate::config::LimitSetting;
 use toolgate::model::{Ending, Outcome, Stop};
-use toolgate_tests::{Scratch, Setup, TestHost};
 
 /// Longer than anything here takes. Whoever waits so long waits for ever.
 pub const CEILING: Duration = Duration::from_secs(180);
