@@ -29,13 +29,6 @@ impl Config {
         }
         let told = self.tool_settings.get(name).into_iter().flatten();
         found.extend(told.map(|(key, told)| format!("the setting '{key}' ({})", told.source)));
-        let egress = self.egress.allow_of.get(name);
-        found.extend(egress.map(|named| format!("[egress.tools] ({})", named.source)));
-        for (secret, setting) in &self.secrets {
-            let tools = setting.value.tools.iter();
-            let named = tools.filter(|tool| tool.value == name);
-            found.extend(named.map(|tool| format!("the secret '{secret}' ({})", tool.source)));
-        }
         found
     }
 
@@ -53,13 +46,6 @@ impl Config {
             setting.value.tools.retain(|named| named.value != name);
         }
         self.tool_settings.remove(name);
-        // Nothing rather than what holds for all, which may be more.
-        if let Some(egress) = self.egress.allow_of.get_mut(name) {
-            egress.value.clear();
-        }
-        for secret in self.secrets.values_mut() {
-            secret.value.tools.retain(|tool| tool.value != name);
-        }
         if self.rules.iter().any(|rule| allows(rule, tool)) {
             self.rules.push(Rule {
                 effect: Decision::Ask,
@@ -125,19 +111,6 @@ mod tests {
             tools: vec!["acme__Resize".to_owned().into(), "Get".to_owned().into()],
         };
         config.secrets.insert("api".to_owned(), secret.into());
-        let everything: Vec<EgressAllow> = vec![EgressAllow::Public];
-        config
-            .egress
-            .allow_of
-            .insert("acme__Resize".to_owned(), everything.into());
-        let secret = SecretSetting {
-            from: SecretOrigin::Env("TOKEN".to_owned()),
-            url: "https://api.example.com".to_owned(),
-            header: "authorization".to_owned(),
-            prefix: String::new(),
-            tools: vec!["acme__Resize".to_owned().into()],
-        };
-        config.secrets.insert("token".to_owned(), secret.into());
         let told = BTreeMap::from([("token".to_owned(), "x".to_owned().into())]);
         config.tool_settings.insert("acme__Resize".to_owned(), told);
         assert_eq!(
@@ -150,8 +123,6 @@ mod tests {
 
         config.withhold(&tool, Path::new("toolgate.lock"));
         assert!(config.trusted.is_empty() && config.shell.grants.is_empty());
-        assert!(config.egress.allow_of["acme__Resize"].value.is_empty());
-        assert!(config.secrets["token"].value.tools.is_empty());
         assert!(config.shell.granted.is_empty() && config.tool_settings.is_empty());
         assert!(config.egress.allow_of["acme__Resize"].value.is_empty());
         let left: Vec<_> = config.secrets["api"].value.tools.iter().collect();
