@@ -22,6 +22,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["egress", "model", "gate", "runtime", "policy", "shell"],
     ),
     ("shell", &["model"]),
+    (
+        "upstream",
+        &[
+            "config", "gate", "model", "policy", "program", "provider", "shell", "state",
+        ],
+    ),
     ("approval", &["model", "gate", "program"]),
     ("hooks", &["model", "gate", "program", "runtime"]),
     ("journal", &["model", "gate"]),
@@ -36,7 +42,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "host",
         &[
             "approval", "config", "egress", "error", "gate", "hooks", "journal", "model", "policy",
-            "program", "provider", "runtime", "shell", "spill", "state", "store",
+            "program", "provider", "runtime", "shell", "spill", "state", "store", "upstream",
         ],
     ),
     ("mcp", &["model", "gate", "approval", "host"]),

@@ -20,6 +20,7 @@ pub mod spill;
 pub mod state;
 pub mod store;
 pub mod suggest;
+pub mod upstream;
 
 #[cfg(test)]
 #[path = "../fuzz/src/replay.rs"]

@@ -79,7 +79,7 @@ impl Control {
         }
     }
 
-    /// Waits for the plan, and for the script that goes with it where the command is too long for an argument.
+    /// Waits for the plan, and for what goes with it: the script where the command is too long for an argument, or its input.
     pub(crate) fn plan(&self) -> Result<(Plan, Option<OwnedFd>), Failure> {
         let mut descriptors = self.descriptors().at(Step::Control)?.into_iter();
         let plan = descriptors.next().ok_or(Errno::PROTO).at(Step::Control)?;

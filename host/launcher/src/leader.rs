@@ -74,7 +74,7 @@ fn become_shell(
     sys::reset_signals().at(Step::Descriptors)?;
     rustix::process::umask(rustix::fs::Mode::WGRP | rustix::fs::Mode::WOTH);
     sys::close_on_exec_from(3).at(Step::Descriptors)?;
-    let script = script.map(for_the_shell).transpose()?;
+    let script = inherited(plan, script)?;
     guard::limits(plan, &mut force)?;
     guard::identity(plan)?;
     enter(&plan.cwd)?;
@@ -91,6 +91,18 @@ fn become_shell(
         errno,
         detail: plan.program.clone(),
     })
+}
+
+/// What travelled along with the plan: the command's input in its place, or the script.
+fn inherited(plan: &Plan, descriptor: Option<OwnedFd>) -> Result<Option<OwnedFd>, Failure> {
+    match (plan.input, descriptor) {
+        (true, Some(input)) => {
+            rustix::stdio::dup2_stdin(&input).at(Step::Descriptors)?;
+            Ok(None)
+        }
+        (true, None) => Err(Errno::PROTO).at(Step::Descriptors),
+        (false, script) => script.map(for_the_shell).transpose(),
+    }
 }
 
 /// The script under the number by which the shell's arguments name it.

@@ -175,11 +175,28 @@ pub(crate) struct ServeArgs {
     pub(crate) no_auth: bool,
 }
 
-/// Entries for MCP clients.
+/// Entries for MCP clients, and the MCP servers whose tools are offered.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
     /// Print the client's configuration entry that starts this server with the flags given here
     AddTo(AddTo),
+    /// Start every server, and list them with what they offer
+    List,
+    /// Show a server: its state, its tools, what is not offered and why, what it said last
+    Inspect {
+        /// The name in [mcp.servers.NAME]
+        server: String,
+    },
+    /// Accept tools whose definition changed, after showing the difference
+    Accept {
+        /// The name in [mcp.servers.NAME]
+        server: String,
+        /// The server's own name of one tool. Default: all that changed
+        tool: Option<String>,
+        /// Accept without asking
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// Whose entry, and where it goes.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use serde_json::json;
-use toolgate::config::{Config, Loaded, SecretOrigin, Source, Sourced};
+use toolgate::config::{Config, Loaded, McpReach, SecretOrigin, Source, Sourced};
 use toolgate::egress::Proxy;
 use toolgate::policy::{Decision, EgressAllow, Rule};
 
@@ -62,6 +62,7 @@ pub(crate) fn rows(config: &Config) -> Vec<Row> {
     web(config, &mut rows);
     serve(config, &mut rows);
     egress(config, &mut rows);
+    servers(config, &mut rows);
     bounds(config, &mut rows);
     for rule in by_effect(&config.rules) {
         rows.push(Row {
@@ -199,6 +200,56 @@ fn plain(config: &Config, rows: &mut Vec<Row>) {
         let key = format!("plain.{tool}.description");
         one(rows, &key, &setting.description, Clone::clone);
         one(rows, &format!("plain.{tool}.files"), &setting.files, word);
+    }
+}
+
+fn servers(config: &Config, rows: &mut Vec<Row>) {
+    for (name, server) in &config.mcp {
+        let (value, source) = (&server.value, &server.source);
+        let table = format!("mcp.servers.{name}");
+        let mut set =
+            |key: &str, text: String| rows.push(row(&format!("{table}.{key}"), text, source));
+        if !value.enabled {
+            set("enabled", "false".to_owned());
+        }
+        match &value.reach {
+            McpReach::Command {
+                command,
+                env,
+                env_pass,
+                read,
+                write,
+                network,
+            } => {
+                set("command", command.join(" "));
+                // Their values may be secrets.
+                for name in env.keys() {
+                    set("env", format!("{name} (set)"));
+                }
+                for name in env_pass {
+                    set("env_pass", name.clone());
+                }
+                for (key, paths) in [("read", read), ("write", write)] {
+                    for path in paths {
+                        set(key, path.value.display().to_string());
+                    }
+                }
+                set("network", word(network));
+            }
+            McpReach::Http { url, secret } => {
+                set("url", url.to_string());
+                if let Some(secret) = secret {
+                    set("secret", secret.value.clone());
+                }
+            }
+        }
+        set(
+            "annotation_trust",
+            value.annotation_trust.as_str().to_owned(),
+        );
+        for tool in value.tools.keys() {
+            set("tools", format!("{tool} (set)"));
+        }
     }
 }
 
@@ -411,6 +462,7 @@ fn whole(loaded: &Loaded) -> serde_json::Value {
         },
         "store": config.store,
         "plain": config.plain,
+        "mcp": {"servers": config.mcp},
         "shell": config.shell,
         "web_search": config.web_search,
         "tools": config.tool_settings,

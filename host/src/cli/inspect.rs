@@ -19,6 +19,7 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
         return file(cli, &path).await;
     }
     let host = setup::host(&cli.setup).await?;
+    setup::settled(&host).await;
     let tools: Vec<_> = host.all_tools().collect();
     let Some(found) = tools.iter().find(|known| known.name().as_str() == tool) else {
         let names = tools.iter().map(|known| known.name().as_str());

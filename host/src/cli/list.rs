@@ -10,6 +10,7 @@ pub(crate) async fn run(cli: &Cli) -> anyhow::Result<Exit> {
     // A list shows what there is: whoever looks at it learns what is broken, beside what is not.
     let builder = setup::builder(&cli.setup)?.leave_out_broken();
     let host = builder.build().await?;
+    setup::settled(&host).await;
     for left_out in host.left_out() {
         render::note(&left_out.to_string());
     }

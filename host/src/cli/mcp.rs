@@ -1,4 +1,4 @@
-//! `toolgate mcp`: entries for the configurations of MCP clients.
+//! `toolgate mcp`: entries for the configurations of MCP clients, and the servers whose tools are offered.
 
 mod entry;
 mod file;
@@ -9,12 +9,17 @@ use anyhow::Context as _;
 
 use super::args::{AddTo, Cli, ClientKind, McpCommand};
 use super::exit::Exit;
-use super::render;
+use super::{render, upstreams};
 use file::Change;
 
-pub(crate) fn run(cli: &Cli, command: &McpCommand) -> anyhow::Result<Exit> {
+pub(crate) async fn run(cli: &Cli, command: &McpCommand) -> anyhow::Result<Exit> {
     match command {
         McpCommand::AddTo(arguments) => add_to(cli, arguments),
+        McpCommand::List => upstreams::list(cli).await,
+        McpCommand::Inspect { server } => upstreams::inspect(cli, server).await,
+        McpCommand::Accept { server, tool, yes } => {
+            upstreams::accept(cli, server, tool.as_deref(), *yes).await
+        }
     }
 }
 

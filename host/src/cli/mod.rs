@@ -21,6 +21,7 @@ mod setup;
 mod signals;
 mod store_args;
 mod trust;
+mod upstreams;
 
 use std::process::ExitCode;
 
@@ -76,7 +77,6 @@ async fn dispatch(cli: &Cli) -> Exit {
         Command::Inspect { tool } => inspect::run(cli, tool).await,
         Command::Explain(call) => explain::run(cli, call).await,
         Command::Serve(arguments) => serve::run(cli, arguments).await,
-        Command::Mcp { command } => mcp::run(cli, command),
         Command::Doctor => doctor::run(cli).await,
         Command::Approvals { command } => setup::state_dir(&cli.setup)
             .and_then(|state| approvals::run(&state, command, cli.setup.json)),
@@ -89,6 +89,7 @@ async fn dispatch(cli: &Cli) -> Exit {
                 file,
             } => import::run(cli, file).await,
         },
+        Command::Mcp { command } => mcp::run(cli, command).await,
         Command::Trust(arguments) => trust::run(cli, arguments).await,
         Command::CompileWorker => Ok(compiled()),
     };

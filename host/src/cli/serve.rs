@@ -20,7 +20,11 @@ pub(crate) async fn run(cli: &Cli, arguments: &ServeArgs) -> anyhow::Result<Exit
     let clients = Clients::new();
     let (builder, setting) = setup::builder_for_clients(&cli.setup, clients.clone())?;
     let host: Host = builder.on_progress(clients.progress()).build().await?;
-    let server = McpServer::new(host, clients, settings(&setting))?;
+    if let Some(upstreams) = host.upstreams() {
+        // Their tools come to the list as they are known; nobody waits for them.
+        upstreams.start();
+    }
+    let server = McpServer::new(host.clone(), clients, settings(&setting))?;
     let stop = CancellationToken::new();
     let mut serving = match arguments.http {
         None => {
@@ -34,13 +38,16 @@ pub(crate) async fn run(cli: &Cli, arguments: &ServeArgs) -> anyhow::Result<Exit
     };
     let signal = tokio::select! {
         ended = &mut serving => {
+            host.close().await;
             ended??;
             return Ok(Exit::Done);
         }
         signal = signals.next() => signal,
     };
     stop.cancel();
-    serving.await??;
+    let ended = serving.await;
+    host.close().await;
+    ended??;
     Ok(Exit::Ended(signal))
 }
 

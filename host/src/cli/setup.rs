@@ -25,6 +25,22 @@ pub(crate) async fn host(setup: &Setup) -> anyhow::Result<Host> {
     Ok(builder(setup)?.build().await?)
 }
 
+/// Waits for the tools of MCP servers, and says which servers do not run.
+pub(crate) async fn settled(host: &Host) {
+    let Some(upstreams) = host.upstreams() else {
+        return;
+    };
+    upstreams.settle().await;
+    for report in upstreams.report() {
+        if let Some(why) = report.down.filter(|_| !report.runs) {
+            render::note(&format!(
+                "the MCP server '{}' does not run: {why}",
+                report.alias
+            ));
+        }
+    }
+}
+
 /// The same, not built yet. Says which files of the workspace are not in force.
 pub(crate) fn builder(setup: &Setup) -> anyhow::Result<HostBuilder> {
     hosted(setup, load_aloud(setup)?)

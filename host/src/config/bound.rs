@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::ConfigError;
 use super::egress::SecretOrigin;
+use super::mcp::{McpReach, McpServer};
 use super::read_once;
 use super::runs::Runs;
 use super::settings::{Config, HookRun};
@@ -55,6 +56,24 @@ pub(super) fn bind(config: &mut Config, file: &Path, workspace: &Path) -> Result
     }
     if let Some(file) = &config.egress.ca_file {
         inside.content(&mut all, &file.value)?;
+    }
+    for server in config.mcp.values_mut() {
+        let mut bound = Bound::new();
+        let McpServer { reach, .. } = &server.value;
+        if let McpReach::Command {
+            command,
+            read,
+            write,
+            ..
+        } = reach
+        {
+            inside.command(&mut bound, command, &server.source)?;
+            for directory in read.iter().chain(write) {
+                inside.directory(&mut bound, &directory.value);
+            }
+        }
+        all.extend(bound.clone());
+        server.value.bound = bound;
     }
     for component in &config.components {
         inside.content(&mut all, &component.value)?;
@@ -147,7 +166,7 @@ impl Inside<'_> {
         if let Some(doubt) = runs.doubt {
             return Err(source.wrong(format!(
                 "what the command '{}' runs cannot be bound, so that a workspace's file may not have it: {doubt}. Name \
-                 the program and its script as a list of words, or put the hook into your own configuration",
+                 the program and its script as a list of words, or put it into your own configuration",
                 command.join(" ")
             )));
         }

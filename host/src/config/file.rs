@@ -9,6 +9,7 @@ use toml::Spanned;
 
 use super::egress::{Egress, Secret};
 use super::limits::Limits;
+use super::mcp::Mcp;
 use super::plain::Plain;
 use super::rule_entry::RuleEntry;
 use super::serve::Serve;
@@ -61,6 +62,8 @@ pub(super) struct File {
     /// Secrets that the host puts into requests, by name.
     #[schemars(with = "BTreeMap<String, Secret>")]
     pub(super) secrets: BTreeMap<String, Spanned<Secret>>,
+    /// MCP servers.
+    pub(super) mcp: Mcp,
     /// Where records go.
     pub(super) journal: Journal,
 }
@@ -155,7 +158,7 @@ pub(super) struct Schema {
 }
 
 /// The subject of a tool that declares none.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subject {
     /// What the field holds.

@@ -12,7 +12,9 @@ use super::reading::Reading;
 use super::rule_entry::RuleEntry;
 use super::settings::Config;
 use super::source::{Layer, Sourced};
-use super::{approval, egress, hooks, keys, limits, plain, serve, shell, store, tools, web_search};
+use super::{
+    approval, egress, hooks, keys, limits, mcp, plain, serve, shell, store, tools, web_search,
+};
 use crate::model::{SubjectField, suggestion};
 use crate::policy::{Decision, Mode, Rule};
 
@@ -72,6 +74,7 @@ pub(super) fn add(
     store::add(config, &reading, file.store)?;
     egress::add(config, &reading, file.egress)?;
     egress::add_secrets(config, &reading, file.secrets)?;
+    mcp::add(config, &reading, file.mcp)?;
     keep(
         &mut config.journal,
         file.journal.file.map(placed).transpose()?,
@@ -137,7 +140,7 @@ fn parse_rule(
     Ok(rule)
 }
 
-fn subject_field(
+pub(super) fn subject_field(
     reading: &Reading<'_>,
     subject: Spanned<Subject>,
 ) -> Result<Sourced<SubjectField>, ConfigError> {

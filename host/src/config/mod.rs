@@ -16,6 +16,7 @@ mod keep;
 mod keys;
 mod layers;
 mod limits;
+mod mcp;
 mod merge;
 mod places;
 mod plain;
@@ -42,6 +43,9 @@ pub use bound::{same_bytes, unchanged};
 pub use egress::{EgressSetting, SecretOrigin, SecretSetting};
 pub use layers::{Flags, InForce, Layers, Loaded};
 pub use limits::LimitSetting;
+pub use mcp::{
+    DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_START_TIMEOUT_MS, McpEra, McpReach, McpServer, McpTool,
+};
 pub use places::{MANAGED_FILE, state_dir, user_file};
 pub use plain::{PlainFiles, PlainSetting};
 pub use runs::Runs;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::egress::{EgressSetting, SecretSetting};
 use super::limits::LimitSetting;
+use super::mcp::McpServer;
 use super::plain::PlainSetting;
 use super::serve::ServeSetting;
 use super::shell::ShellSetting;
@@ -73,6 +74,8 @@ pub struct Config {
     pub egress: EgressSetting,
     /// Secrets that the host puts into requests, by name.
     pub secrets: BTreeMap<String, Sourced<SecretSetting>>,
+    /// MCP servers, by the operator's names for them.
+    pub mcp: BTreeMap<String, Sourced<McpServer>>,
     /// The journal file.
     pub journal: Option<Sourced<PathBuf>>,
     /// The files of all layers, which join the protected set: also those that are not there, or not in force.

@@ -248,6 +248,13 @@ impl WorkspaceFile {
         if program.is_some_and(|program| program.source.file == self.file) {
             config.approval.bound = preview.config.approval.bound.clone();
         }
+        for (name, server) in &mut config.mcp {
+            if server.source.file == self.file
+                && let Some(seen) = preview.config.mcp.get(name)
+            {
+                server.value.bound = seen.value.bound.clone();
+            }
+        }
         config.bound.extend(preview.config.bound.clone());
         Ok(())
     }

@@ -338,6 +338,14 @@ fn allow_hint(policy: &Policy, call: &Hooked) -> String {
     }
 }
 
+/// What a foreign server says of its tool that is not believed, for whoever decides.
+fn claims(tool: &RegisteredTool) -> Vec<String> {
+    match tool.is_foreign() {
+        true => tool.facts().traits.reductions.clone(),
+        false => Vec::new(),
+    }
+}
+
 fn request(
     policy: &Policy,
     call: &Hooked,
@@ -366,7 +374,10 @@ fn request(
         workspace: policy.roots().workspace().to_owned(),
         seen: seen.paths().to_vec(),
         built_in: tool.facts().built_in,
-        warnings: ticket::warnings(permitted.subjects()),
+        warnings: ticket::warnings(permitted.subjects())
+            .into_iter()
+            .chain(claims(tool))
+            .collect(),
         standing,
     }
 }

@@ -52,6 +52,7 @@ pub struct RegisteredTool {
     declaration: Declaration,
     digest: String,
     trust: Trust,
+    foreign: bool,
     limits: Limits,
     network: Option<NetworkAsk>,
     schema: InputSchema,
@@ -98,6 +99,7 @@ pub enum RegistrationError {
 impl RegisteredTool {
     pub(super) fn new(registration: Registration) -> Result<Self, RegistrationError> {
         let declaration = registration.declaration;
+        let foreign = registration.foreign.is_some();
         let (traits, schema) = match registration.foreign {
             Some(Foreign { traits, schema }) => (traits, InputSchema::compile(&schema)),
             None => (
@@ -130,6 +132,7 @@ impl RegisteredTool {
             },
             digest: registration.digest,
             trust: registration.trust,
+            foreign,
             limits: registration.limits,
             network,
             schema,
@@ -163,6 +166,11 @@ impl RegisteredTool {
     /// Who vouches for it.
     pub fn trust(&self) -> Trust {
         self.trust
+    }
+
+    /// Whether it is a foreign server's, whose word nothing shows.
+    pub fn is_foreign(&self) -> bool {
+        self.foreign
     }
 
     /// Bounds of its calls.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::hooks::Hooks;
 use super::installed::Ready;
 use super::loading::{LeftOut, Stranger};
-use super::{Host, approvers, code, egress, installed, loading, settings, shell, web};
+use super::{Host, approvers, code, egress, installed, loading, settings, shell, upstream, web};
 use crate::approval::FileSight;
 use crate::config::{
     Config, HookRun, Runs, Source as ConfigSource, Sourced, same_bytes, state_dir,
@@ -225,6 +225,14 @@ impl HostBuilder {
         let config = &mut self.config;
         let installed = installed::tools(config, &state, &engine, shell.is_some()).await?;
         let connector = egress::connector(&self.config, self.resolver.take())?;
+        let places = shell::places(&state, &spill_folder, &protected);
+        let progress = self.progress.0.clone();
+        let upstreams = upstream::servers(
+            &self.config,
+            roots.workspace(),
+            &state,
+            (places, progress, &connector),
+        )?;
         let reach = (shell.clone(), connector);
         let known = (state.as_path(), installed);
         let registry = self.registry(&engine, &roots, known, reach).await?;
@@ -233,24 +241,27 @@ impl HostBuilder {
         hooks.pre.append(&mut self.pre_hooks);
         hooks.post.append(&mut self.post_hooks);
         hooks.event.append(&mut self.event_hooks);
+        let chain = Arc::new(Chain::new(ChainParts {
+            registry,
+            policy,
+            exempt: value(&self.config.exempt).unwrap_or_default(),
+            pre_hooks: hooks.pre,
+            post_hooks: hooks.post,
+            event_hooks: hooks.event,
+            hook_timeout: self.hook_timeout,
+            approver,
+            remembered: Some(Arc::new(remembered)),
+            sight: Arc::new(FileSight),
+            spill: Arc::new(spill) as Arc<dyn SpillStore>,
+            journal,
+            session: uuid::Uuid::now_v7().to_string(),
+        }));
+        upstreams.iter().for_each(|servers| servers.attach(&chain));
         Ok(Host {
+            chain,
             left_out: self.left_out.into(),
             shell,
-            chain: Arc::new(Chain::new(ChainParts {
-                registry,
-                policy,
-                exempt: value(&self.config.exempt).unwrap_or_default(),
-                pre_hooks: hooks.pre,
-                post_hooks: hooks.post,
-                event_hooks: hooks.event,
-                hook_timeout: self.hook_timeout,
-                approver,
-                remembered: Some(Arc::new(remembered)),
-                sight: Arc::new(FileSight),
-                spill: Arc::new(spill) as Arc<dyn SpillStore>,
-                journal,
-                session: uuid::Uuid::now_v7().to_string(),
-            })),
+            upstreams,
         })
     }
 
@@ -333,6 +344,7 @@ impl HostBuilder {
         named.extend(config.files.iter().cloned());
         named.extend([state, journal].into_iter().map(Path::to_owned));
         let granted: Vec<&Path> = roots.all(Access::Read).collect();
+        named.extend(upstream::guarded(config, roots.workspace(), &granted));
         for (command, source) in commands {
             let mut folders = vec![roots.workspace().to_owned()];
             folders.extend(source.file.parent().and_then(|at| at.canonicalize().ok()));
@@ -394,6 +406,7 @@ impl HostBuilder {
         installed::distinct(&tools)?;
         settings::check_names(&self.config, &names)?;
         settings::check_plain(&self.config, &tools)?;
+        upstream::check_names(&self.config, &names)?;
         let mut registry = Registry::default();
         for tool in tools {
             let (mut declaration, built_in) = (tool.declaration, tool.built_in);
@@ -438,7 +451,7 @@ impl HostBuilder {
             roots,
             home: etcetera::home_dir().ok(),
             protected,
-            coming: Vec::new(),
+            coming: upstream::coming(&self.config),
         };
         let policy = Policy::build(&self.config.rules, settings, &registry.facts());
         let grants = Arc::new(shell::grants(&self.config)?);

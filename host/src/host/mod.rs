@@ -10,6 +10,7 @@ mod installed;
 mod loading;
 mod settings;
 mod shell;
+mod upstream;
 mod web;
 
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use crate::model::{Denial, Outcome, RawCall};
 use crate::policy::{ExemptLine, Policy, Rule};
 use crate::provider::NativeShell;
 use crate::shell::Probe;
+use crate::upstream::Upstreams;
 
 /// How long commands that have to go are waited for when the host ends.
 const SHUTDOWN: Duration = Duration::from_secs(10);
@@ -45,6 +47,7 @@ pub struct Host {
     chain: Arc<Chain>,
     shell: Option<Arc<NativeShell>>,
     left_out: Arc<[LeftOut]>,
+    upstreams: Option<Arc<Upstreams>>,
 }
 
 impl Host {
@@ -55,12 +58,34 @@ impl Host {
 
     /// Calls a tool. Whatever happens, there is one outcome and one record. Dropping the future ends the call.
     pub async fn call(&self, call: RawCall) -> Outcome {
+        self.ready_for(&call.name).await;
         self.chain.call(call).await
     }
 
     /// What every gate would say, without running anything.
     pub async fn explain(&self, call: &RawCall) -> Explanation {
+        self.ready_for(&call.name).await;
         self.chain.explain(call).await
+    }
+
+    /// A tool of a server whose list is not known yet is waited for, as long as the server may take to begin.
+    async fn ready_for(&self, name: &str) {
+        if let Some(upstreams) = &self.upstreams {
+            upstreams.ready_for(name).await;
+        }
+    }
+
+    /// The MCP servers whose tools are offered; none where none is configured. None of them is started before it is needed:
+    /// by a call, or by [`Upstreams::start`].
+    pub fn upstreams(&self) -> Option<&Upstreams> {
+        self.upstreams.as_deref()
+    }
+
+    /// Ends the MCP servers, in at most 2 s. Calls of their tools fail from now on.
+    pub async fn close(&self) {
+        if let Some(upstreams) = &self.upstreams {
+            upstreams.close().await;
+        }
     }
 
     /// The tools of this moment that a model may see, by name.
@@ -142,6 +167,7 @@ impl Host {
     /// Hooks of the session are the agent's to raise before.
     pub async fn shutdown(&self) -> usize {
         self.chain.shutdown().await;
+        self.close().await;
         self.end_commands(SHUTDOWN).await
     }
 

@@ -130,7 +130,10 @@ pub(super) fn assign_subject(
 /// Every name in a setting must be a tool's: a setting that binds nothing is a typing error.
 pub(super) fn check_names(config: &Config, tools: &[String]) -> Result<(), ConfigError> {
     for (what, tool, source) in named(config) {
-        if !tools.iter().any(|known| known == tool) {
+        let mut servers = config.mcp.values();
+        // The tools of a server come while the host runs.
+        let comes = servers.any(|server| tool.starts_with(&server.value.alias.prefix()));
+        if !comes && !tools.iter().any(|known| known == tool) {
             return Err(unknown(
                 source,
                 what,

@@ -33,22 +33,35 @@ pub(super) fn native(
         Some(ShellNetwork::Full) => Network::Full,
         Some(ShellNetwork::Off) | None => Network::Off,
     };
-    let hidden: Vec<PathBuf> = [Some(state.to_owned()), state.canonicalize().ok()]
-        .into_iter()
-        .flatten()
-        .collect();
-    let below = |path: &&PathBuf| !hidden.iter().any(|hidden| path.starts_with(hidden));
-    let places = ShellPlaces {
-        home: etcetera::home_dir().ok(),
-        own: own.iter().filter(below).cloned().collect(),
-        hidden,
-        spill: spill.to_owned(),
-    };
+    let places = places(state, spill, own);
     let native = NativeShell::new(launcher(setting)?, network, places);
     Ok(Some(Arc::new(match setting.is_guarded() {
         true => native.without_terminals(),
         false => native,
     })))
+}
+
+/// What starts the processes of servers, with what the operator set for commands.
+///
+/// # Errors
+/// A setting that cannot be.
+pub(super) fn of_servers(setting: &ShellSetting) -> Result<LocalShell, ConfigError> {
+    LocalShell::new(settings(setting)).map_err(|error| wrong(setting, &error))
+}
+
+/// What no process of a tool's sees, and where long outputs go.
+pub(super) fn places(state: &Path, spill: &Path, own: &[PathBuf]) -> ShellPlaces {
+    let hidden: Vec<PathBuf> = [Some(state.to_owned()), state.canonicalize().ok()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let below = |path: &&PathBuf| !hidden.iter().any(|hidden| path.starts_with(hidden));
+    ShellPlaces {
+        home: etcetera::home_dir().ok(),
+        own: own.iter().filter(below).cloned().collect(),
+        hidden,
+        spill: spill.to_owned(),
+    }
 }
 
 /// What starts commands.

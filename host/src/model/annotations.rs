@@ -38,17 +38,20 @@ pub enum AnnotationTrust {
     /// They count as nothing: its tools are mutating, destructive, not idempotent, exclusive and open-world.
     #[default]
     Ignore,
+    /// They count against the tool: they may only make it worse than what the operator says.
+    Raise,
     /// The operator answers for the server: its annotations are believed.
     Trust,
 }
 
 impl AnnotationTrust {
-    const WORDS: [&'static str; 2] = ["ignore", "trust"];
+    const WORDS: [&'static str; 3] = ["ignore", "raise", "trust"];
 
     /// The word in configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ignore => "ignore",
+            Self::Raise => "raise",
             Self::Trust => "trust",
         }
     }
@@ -57,7 +60,7 @@ impl AnnotationTrust {
 /// A text that is no annotation trust.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "annotation_trust is 'ignore' or 'trust', not '{}'.{}",
+    "annotation_trust is 'ignore', 'raise' or 'trust', not '{}'.{}",
     .0.escape_debug(),
     suggestion(.0, AnnotationTrust::WORDS)
 )]
@@ -69,6 +72,7 @@ impl FromStr for AnnotationTrust {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "ignore" => Ok(Self::Ignore),
+            "raise" => Ok(Self::Raise),
             "trust" => Ok(Self::Trust),
             _ => Err(AnnotationTrustError(text.to_owned())),
         }
@@ -80,7 +84,7 @@ impl Traits {
     /// no annotation for calls that may overlap: only those of a tool that is believed to read do.
     pub fn of_annotations(annotations: &Annotations, trust: AnnotationTrust) -> Self {
         let trust = match trust {
-            AnnotationTrust::Ignore => Trust::None,
+            AnnotationTrust::Ignore | AnnotationTrust::Raise => Trust::None,
             AnnotationTrust::Trust => Trust::Operator,
         };
         let mut reductions = Vec::new();
@@ -138,7 +142,7 @@ mod tests {
     use crate::model::{Claim, Evidence};
 
     #[test]
-    fn annotation_trust_is_one_of_two_words_and_ignores_unless_said() {
+    fn annotation_trust_is_one_of_three_words_and_ignores_unless_said() {
         assert_eq!(AnnotationTrust::default(), AnnotationTrust::Ignore);
         for word in AnnotationTrust::WORDS {
             let parsed: AnnotationTrust = word.parse().unwrap();
@@ -147,11 +151,11 @@ mod tests {
         let refused = |text: &str| text.parse::<AnnotationTrust>().unwrap_err().to_string();
         assert_eq!(
             refused("trsut"),
-            "annotation_trust is 'ignore' or 'trust', not 'trsut'. Did you mean 'trust'?"
+            "annotation_trust is 'ignore', 'raise' or 'trust', not 'trsut'. Did you mean 'trust'?"
         );
         assert_eq!(
             refused("yes"),
-            "annotation_trust is 'ignore' or 'trust', not 'yes'."
+            "annotation_trust is 'ignore', 'raise' or 'trust', not 'yes'."
         );
         assert!(refused("Trust").contains("Did you mean 'trust'?"));
     }

@@ -20,6 +20,7 @@ mod name;
 mod nearest;
 mod outcome;
 mod request_use;
+mod server_alias;
 mod subject;
 mod traits;
 mod trust;
@@ -45,8 +46,8 @@ pub use outcome::{
     Trap, Usage,
 };
 pub use request_use::RequestUse;
+pub use server_alias::{AliasError, ServerAlias};
 pub use subject::{Subject, SubjectField, SubjectKind};
 pub use traits::{Concurrency, SideEffect, Traits};
 pub use trust::{Ground, Grounds, Trust};
-pub(crate) use visible::hides;
-pub use visible::visible;
+pub use visible::{hides, strip, visible};

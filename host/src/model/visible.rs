@@ -27,11 +27,21 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether a text of several lines holds what a reader would not see. Tabs, no-break spaces and the mark that makes a sign
-/// an emoji are what ordinary texts hold.
-pub(crate) fn hides(text: &str) -> bool {
-    let ordinary = ['\t', '\u{a0}', '\u{202f}', '\u{fe0f}'];
-    matches!(visible(&text.replace(ordinary, "")), Cow::Owned(_))
+/// What ordinary texts hold although it cannot be seen: tabs, no-break spaces and the mark that makes a sign an emoji.
+const ORDINARY: [char; 4] = ['\t', '\u{a0}', '\u{202f}', '\u{fe0f}'];
+
+/// Whether a text of several lines holds what a reader would not see.
+pub fn hides(text: &str) -> bool {
+    matches!(visible(&text.replace(ORDINARY, "")), Cow::Owned(_))
+}
+
+/// A text of several lines without what a reader would not see.
+pub fn strip(text: &str) -> String {
+    let plain = text.replace("\r\n", "\n").replace(ORDINARY, " ");
+    match HIDDEN.as_ref() {
+        Some(hidden) => hidden.replace_all(&plain, "").into_owned(),
+        None => plain.escape_default().to_string(),
+    }
 }
 
 #[cfg(test)]
@@ -48,6 +58,13 @@ mod tests {
             "a\\u{a0}b\\u{202e}c\\u{e0041}\\u{ad}"
         );
         assert!(HIDDEN.is_some());
+    }
+
+    #[test]
+    fn what_is_stripped_hides_nothing() {
+        let text = "a\u{1b}[2Kb\u{202e}c\u{e0041}\r\nd\te\u{200b}";
+        assert_eq!(strip(text), "a[2Kbc\nd e");
+        assert!(hides(text) && !hides(&strip(text)));
     }
 
     #[test]

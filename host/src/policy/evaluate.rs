@@ -134,7 +134,8 @@ impl Policy {
     pub fn with_tools(&self, tools: &[ToolFacts]) -> Result<Self, Vec<PolicyError>> {
         let (rules, settings) = (Arc::clone(&self.given), self.settings.clone());
         let policy = Self::of(rules, settings, tools, Names::AsTheyAre)?;
-        Ok(policy.with_shell_grants(Arc::clone(&self.shell)))
+        let policy = policy.with_shell_grants(Arc::clone(&self.shell));
+        Ok(policy.with_egress(Arc::clone(&self.egress)))
     }
 
     /// Whether every rule that names this tool fits it.
@@ -179,6 +180,11 @@ impl Policy {
     /// The granted directories.
     pub fn roots(&self) -> &Arc<Roots> {
         &self.roots
+    }
+
+    /// Which files no tool may touch.
+    pub fn guard(&self) -> &Arc<FileGuard> {
+        &self.guard
     }
 
     /// Whether a model may see the tool at all: it is not denied for every call and not above the ceiling.

@@ -4,6 +4,7 @@
 
 mod code;
 mod component;
+mod server_sandbox;
 mod shell;
 mod shell_sandbox;
 mod shell_sessions;
@@ -12,4 +13,5 @@ mod shell_tests;
 
 pub use code::Code;
 pub use component::ComponentProvider;
+pub use server_sandbox::{ServerFiles, server_sandbox};
 pub use shell::{NativeShell, ShellPlaces};

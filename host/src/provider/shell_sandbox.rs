@@ -52,13 +52,28 @@ pub(super) fn sandbox(grant: &ShellGrant, places: &ShellPlaces) -> Result<Made, 
             false => sandbox.hidden.push(own.clone()),
         }
     }
-    let guard = grant.guard();
+    let looked_at = all(Access::Read);
+    let looked_at: Vec<&Path> = looked_at.iter().map(PathBuf::as_path).collect();
+    covered(sandbox, &looked_at, grant.guard(), &places.hidden)
+}
+
+/// The sandbox with what the rules deny below these directories, out of reach of what is hidden anyway.
+///
+/// # Errors
+/// For people: the deny rules cannot be put into force.
+pub(super) fn covered(
+    mut sandbox: Sandbox,
+    looked_at: &[&Path],
+    guard: &FileGuard,
+    hidden: &[PathBuf],
+) -> Result<Made, String> {
+    let in_hidden = |path: &Path| hidden.iter().any(|hidden| path.starts_with(hidden));
     sandbox.masks.extend(named(guard, Access::Read));
     sandbox.protected.extend(named(guard, Access::Write));
     let mut found = Found::default();
-    for root in all(Access::Read) {
-        if !in_hidden(&root) {
-            found.walk(guard, root, in_hidden);
+    for root in looked_at {
+        if !in_hidden(root) {
+            found.walk(guard, (*root).to_owned(), in_hidden);
         }
     }
     let mut gaps = Vec::new();

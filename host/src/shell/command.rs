@@ -26,6 +26,9 @@ pub struct Command {
     pub spill: Option<Box<dyn Spill>>,
 }
 
+/// A time that no service of this process sees the end of.
+const A_YEAR: Duration = Duration::from_secs(31_536_000);
+
 /// Whether somebody waits for a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
@@ -34,6 +37,8 @@ pub enum Kind {
     Foreground,
     /// Nobody does: it has more time.
     Background,
+    /// Somebody talks with it as long as they like: a year.
+    Service,
 }
 
 /// What a command may dial.
@@ -65,6 +70,7 @@ impl Command {
         let (default, longest) = match self.kind {
             Kind::Foreground => (Duration::from_secs(120), Duration::from_secs(600)),
             Kind::Background => (Duration::from_secs(3_600), Duration::from_secs(86_400)),
+            Kind::Service => (A_YEAR, A_YEAR),
         };
         let asked = self.timeout.unwrap_or(default);
         let taken = asked.clamp(Duration::from_secs(1), longest);

@@ -34,8 +34,13 @@ impl Control {
         Ok((Self(Arc::new(watched(ours)?)), theirs))
     }
 
-    /// Sends the plan, and the script that goes with it.
-    pub(super) fn run(&self, plan: &[u8], script: Option<&str>) -> io::Result<()> {
+    /// Sends the plan, and the script or the input that goes with it.
+    pub(super) fn run(
+        &self,
+        plan: &[u8],
+        script: Option<&str>,
+        input: Option<&OwnedFd>,
+    ) -> io::Result<()> {
         if plan.len() > MAX_PLAN {
             return Err(io::ErrorKind::ArgumentListTooLong.into());
         }
@@ -43,7 +48,8 @@ impl Control {
         if let Some(script) = script {
             files.push(in_memory("script", script.as_bytes())?);
         }
-        let descriptors: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
+        let files = files.iter().map(|file| file.as_fd());
+        let descriptors: Vec<_> = files.chain(input.map(|input| input.as_fd())).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {

@@ -166,7 +166,7 @@ impl Drive {
                     return Reason::host(CommandEnd::Idle { after });
                 }
                 Some(piece) = self.streams.next() => {
-                    if self.take(piece) > LONGEST_OUTPUT {
+                    if self.take(piece) > LONGEST_OUTPUT && self.facts.kind != Kind::Service {
                         let limit = LONGEST_OUTPUT;
                         return Reason::host(CommandEnd::OutputLimit { limit });
                     }
@@ -337,7 +337,7 @@ impl Drive {
         };
         let hint = match self.facts.kind {
             Kind::Foreground => "; use run_in_background for servers",
-            Kind::Background => "",
+            Kind::Background | Kind::Service => "",
         };
         format!("{what} still running and stopped with the command{hint}")
     }

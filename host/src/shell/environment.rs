@@ -4,11 +4,16 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
+use super::service::Program;
 use super::settings::Settings;
 use super::wire::Layers;
 
 /// Variables of the host that are passed on.
 const PASSED: [&str; 6] = ["HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ"];
+/// Variables of the host that every service sees.
+const OF_SERVICES: [&str; 8] = [
+    "HOME", "LANG", "LANGUAGE", "LOGNAME", "SHELL", "TERM", "TMPDIR", "USER",
+];
 /// No prompt, no pager, no editor: nobody is there to answer.
 const FIXED: [(&str, &str); 6] = [
     ("DEBIAN_FRONTEND", "noninteractive"),
@@ -60,15 +65,50 @@ pub(super) fn of_command(settings: &Settings, writable: &[PathBuf]) -> Vec<Vec<u
     for (name, value) in &settings.set {
         set(name, value.into());
     }
-    variables
-        .into_iter()
-        .map(|(name, value)| {
-            let mut variable = name.into_vec();
-            variable.push(b'=');
-            variable.extend_from_slice(value.as_bytes());
-            variable
+    joined(variables)
+}
+
+/// The environment of a service, `NAME=value`: what every program finds, and what the operator named for this one, secrets
+/// included.
+pub(super) fn of_service(
+    program: &Program,
+    settings: &Settings,
+    writable: &[PathBuf],
+) -> Vec<Vec<u8>> {
+    let named = |name: &str| program.pass.iter().any(|known| known == name);
+    let mut variables: Vec<(OsString, OsString)> = std::env::vars_os()
+        .filter(|(name, _)| {
+            let name = name.to_str();
+            name.is_some_and(|name| {
+                OF_SERVICES.contains(&name) || name.starts_with("LC_") || named(name)
+            })
         })
-        .collect()
+        .collect();
+    let mut set = |name: &str, value: OsString| {
+        variables.retain(|(known, _)| known != name);
+        variables.push((name.into(), value));
+    };
+    set("PATH", path(std::env::var_os("PATH"), writable));
+    if settings.layers == Layers::All {
+        set("TMPDIR", "/tmp".into());
+    }
+    if settings.run_as.is_some() {
+        set("HOME", "/tmp".into());
+    }
+    for (name, value) in &program.set {
+        set(name, value.into());
+    }
+    joined(variables)
+}
+
+fn joined(variables: Vec<(OsString, OsString)>) -> Vec<Vec<u8>> {
+    let joined = variables.into_iter().map(|(name, value)| {
+        let mut variable = name.into_vec();
+        variable.push(b'=');
+        variable.extend_from_slice(value.as_bytes());
+        variable
+    });
+    joined.collect()
 }
 
 fn passes(name: &OsStr, settings: &Settings) -> bool {

@@ -7,6 +7,7 @@ use super::command::{Command, CouldNotStart, Sandbox};
 use super::machine::{Machine, Probe};
 use super::pty::{Session, Terminal};
 use super::running::Running;
+use super::service::{Program, Service};
 use super::settings::{Settings, SettingsError};
 
 /// A shell on this machine, in the strongest containment that it gives.
@@ -20,6 +21,19 @@ impl LocalShell {
     /// The settings contradict themselves.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         Ok(Self(Machine::new(settings, None)?))
+    }
+
+    /// Starts a program that talks through its input and output. It runs until it ends, or the [`Service`] is killed or
+    /// dropped, and its whole tree with it.
+    ///
+    /// # Errors
+    /// Nothing was executed: the program is missing, or the sandbox cannot be had here.
+    pub async fn serve(
+        &self,
+        program: Program,
+        sandbox: &Sandbox,
+    ) -> Result<Service, CouldNotStart> {
+        self.0.serve(program, sandbox).await
     }
 }
 

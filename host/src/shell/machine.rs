@@ -15,6 +15,7 @@ use super::launcher::Launcher;
 use super::plan::{self, Planned};
 use super::pty::{Session, Terminal};
 use super::running::Running;
+use super::service::{self, Program, Service};
 use super::settings::{Settings, SettingsError};
 use super::start::{self, LONGEST_START};
 use super::wire::{Hold, Layers, Step};
@@ -230,6 +231,19 @@ impl Machine {
         // What is no command is refused before the machine is looked at.
         let planned = plan::of(&command, sandbox, &self.settings, Hold::PidNamespace)?;
         self.start_planned(command, planned, sandbox).await
+    }
+
+    /// Starts a program that talks through its input and output.
+    pub(super) async fn serve(
+        &self,
+        program: Program,
+        sandbox: &Sandbox,
+    ) -> Result<Service, CouldNotStart> {
+        let (ours, ends) = service::pipes()?;
+        let (command, planned) =
+            plan::of_program(program, sandbox, &self.settings, Hold::PidNamespace, ends)?;
+        let running = self.start_planned(command, planned, sandbox).await?;
+        Ok(ours.of(running))
     }
 
     /// As [`Shell::open`](super::Shell::open).

@@ -17,6 +17,7 @@
 //! | `launcher` | the embedded program that sets everything up |
 //! | `control`, `wire` | the talk with it |
 //! | `drive`, `streams`, `running` | a command while it runs |
+//! | `service` | a program that talks through its input and output: [`Program`], [`Service`] |
 //! | `pty`, `sessions` | a command on a terminal, and the terminals of a host |
 //! | `capture`, `text` | its output, bounded, and as a model reads it |
 //! | `ended` | how it ended |
@@ -41,6 +42,7 @@ mod plan;
 mod program;
 mod pty;
 mod running;
+mod service;
 mod sessions;
 mod settings;
 mod start;
@@ -66,6 +68,7 @@ pub use local::LocalShell;
 pub use machine::Probe;
 pub use pty::{LONGEST_LINE, LONGEST_WAIT, Reading, Session, Terminal, TerminalError, Written};
 pub use running::{Killer, Output, Running};
+pub use service::{Program, Service};
 pub use sessions::{Listed, NoSession, Sessions};
 pub use settings::{RunAs, Settings, SettingsError};
 pub use tasks::{NoTask, Page, StartFailure, Started, Task, Tasks};

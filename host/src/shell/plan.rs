@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::command::{Command, CouldNotStart, Kind, Network, Sandbox};
 use super::environment;
 use super::pty::Session;
+use super::service::{Ends, Program};
 use super::settings::Settings;
 use super::wire::{Hold, Layers, Plan, SCRIPT, Step};
 
@@ -34,6 +35,8 @@ pub(super) struct Planned {
     pub(super) absent: Vec<PathBuf>,
     /// How long a terminal may go without use.
     pub(super) idle: Option<Duration>,
+    /// A service's ends of the pipes that it talks through.
+    pub(super) ends: Option<Ends>,
     /// For the model.
     pub(super) notes: Vec<String>,
 }
@@ -79,6 +82,7 @@ pub(super) fn of(
         tmp_size: settings.tmp_size,
         cgroup: None,
         terminal: None,
+        input: false,
     };
     Ok(Planned {
         plan,
@@ -86,8 +90,42 @@ pub(super) fn of(
         cwd,
         absent: absent.cloned().collect(),
         idle: None,
+        ends: None,
         notes: Vec::new(),
     })
+}
+
+/// Makes the plan of a program that talks through its input and output.
+pub(super) fn of_program(
+    program: Program,
+    sandbox: &Sandbox,
+    settings: &Settings,
+    hold: Hold,
+    ends: Ends,
+) -> Result<(Command, Planned), CouldNotStart> {
+    let command = Command {
+        line: program.path.display().to_string(),
+        cwd: program.cwd.clone(),
+        timeout: None,
+        kind: Kind::Service,
+        separate: true,
+        network: program.network,
+        spill: None,
+    };
+    let mut planned = of(&command, sandbox, settings, hold)?;
+    planned.script = false;
+    planned.plan.program = bytes(&program.path);
+    let arguments = program
+        .arguments
+        .iter()
+        .map(|word| word.as_bytes().to_vec());
+    planned.plan.arguments = std::iter::once(bytes(&program.path))
+        .chain(arguments)
+        .collect();
+    planned.plan.environment = environment::of_service(&program, settings, &sandbox.writable);
+    planned.plan.input = true;
+    planned.ends = Some(ends);
+    Ok((command, planned))
 }
 
 /// Makes the plan of a command on a terminal. A shell that nobody gave a command reads its commands from there.

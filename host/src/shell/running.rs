@@ -107,6 +107,16 @@ impl Output {
         }
     }
 
+    /// The last bytes of a stream, at most `most`.
+    pub fn last(&self, stream: Stream, most: usize) -> Piece {
+        let [out, err] = &*self.0.captures();
+        let capture = match stream {
+            Stream::Out => out,
+            Stream::Err => err,
+        };
+        capture.read(capture.total().saturating_sub(most as u64), most)
+    }
+
     /// Bytes of both streams until now.
     pub fn printed(&self) -> u64 {
         self.0.progress.borrow().printed

@@ -39,16 +39,16 @@ pub(super) async fn start(
     planned.plan.cgroup = group.map(|group| group.folder().as_os_str().as_bytes().to_vec());
     let (control, socket) = Control::pair().map_err(|error| open(&error))?;
     let has_terminal = planned.plan.terminal.is_some();
-    let (pipes, out, err) =
-        outputs(has_terminal, command.separate).map_err(|error| open(&error))?;
+    let (pipes, out, err) = outputs(&planned, command.separate).map_err(|error| open(&error))?;
     let child = launcher.start(&socket, &out, &err).map_err(|error| {
         let hint = format!("the shell's launcher cannot be started: {error}");
         CouldNotStart::system(Step::Launcher, &error, hint)
     })?;
     drop((socket, out, err));
     let script = planned.script.then_some(command.line.as_str());
+    let input = planned.ends.as_ref().map(|ends| &ends.input);
     control
-        .run(&planned.plan.encode(), script)
+        .run(&planned.plan.encode(), script, input)
         .map_err(|error| open(&error))?;
     let Begun {
         first,
@@ -91,9 +91,14 @@ pub(super) async fn start(
     })
 }
 
-/// Pipes and their writing ends; for a terminal, which comes later, none, and nowhere.
-fn outputs(terminal: bool, separate: bool) -> io::Result<(Option<Streams>, OwnedFd, OwnedFd)> {
-    if terminal {
+/// Pipes and their writing ends; for a terminal, which comes later, none, and nowhere. The output of a service is not read
+/// here.
+fn outputs(planned: &Planned, separate: bool) -> io::Result<(Option<Streams>, OwnedFd, OwnedFd)> {
+    if let Some(ends) = &planned.ends {
+        let (errors, end) = Streams::of_errors()?;
+        return Ok((Some(errors), ends.output.try_clone()?, end));
+    }
+    if planned.plan.terminal.is_some() {
         let nowhere = OwnedFd::from(File::options().write(true).open("/dev/null")?);
         return Ok((None, nowhere.try_clone()?, nowhere));
     }

@@ -55,6 +55,18 @@ impl Streams {
         Ok((streams, out_end, err_end))
     }
 
+    /// Stderr alone: the reading end and the writing end.
+    pub(super) fn of_errors() -> io::Result<(Self, OwnedFd)> {
+        let (err, end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let streams = Self {
+            buffers: [Vec::new(), vec![0; PIECE]],
+            out: None,
+            err: Some(Source::Pipe(Receiver::from_owned_fd(err)?)),
+            last: Stream::Err,
+        };
+        Ok((streams, end))
+    }
+
     /// A terminal instead of pipes.
     pub(super) fn of_terminal(master: Master) -> Self {
         Self {

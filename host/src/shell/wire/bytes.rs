@@ -151,6 +151,7 @@ impl Plan {
             to.number(u64::from(screen.cols));
             to.flag(screen.raw);
         }
+        to.flag(self.input);
         to.0
     }
 
@@ -204,6 +205,7 @@ impl Plan {
             } else {
                 None
             },
+            input: from.flag()?,
         };
         from.0.is_empty().then_some(plan)
     }

@@ -53,6 +53,8 @@ pub struct Plan {
     pub cgroup: Option<Vec<u8>>,
     /// A terminal of the command's own instead of pipes.
     pub terminal: Option<Screen>,
+    /// A pipe as the command's input travels along, in the place of a script.
+    pub input: bool,
 }
 
 /// A terminal as it begins.
