@@ -14,7 +14,7 @@ use crate::program::{Ran, run};
 /// How long one run of the suite may take.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-fn suite() -> PathBuf {
+pub(crate) fn suite() -> PathBuf {
     Place::get().at("conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js")
 }
 

@@ -59,6 +59,11 @@ impl Desk {
         }
     }
 
+    /// Where a configuration can stand, outside of the workspace.
+    pub(crate) fn config(&self) -> PathBuf {
+        self.ws.with_file_name("toolgate.toml")
+    }
+
     /// The server's command line for stdio, program first.
     pub(crate) fn command(&self, more: &[&str]) -> Vec<String> {
         let mut line: Vec<String> = [

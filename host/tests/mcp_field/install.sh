@@ -58,4 +58,5 @@ python python-2 mcp==2.3.0
 python python-1 mcp==1.30.0
 python fastmcp fastmcp==4.2.3
 python python-servers mcp==2.3.0 mcp-server-git==2026.10.19 mcp-server-time==2026.10.19
-python python-servers-1 mcp==1.30.0 mcp-server-sqlite==2025.4.25
+# A server that dies at its start: it was written for the SDK before this one.
+python python-servers-2 mcp==2.3.0 mcp-server-sqlite==2025.4.25
