@@ -1,5 +1,9 @@
 //! A component that was not made for Toolgate: files by functions of its own, with the standard library.
 #![allow(unsafe_code, reason = "what wit-bindgen makes of an export")]
+#![cfg_attr(
+    not(target_family = "wasm"),
+    allow(dead_code, reason = "native linkers do not take the exports' names")
+)]
 
 wit_bindgen::generate!({
     inline: r#"
@@ -47,4 +51,5 @@ fn text(error: std::io::Error) -> String {
     error.to_string()
 }
 
+#[cfg(target_family = "wasm")]
 export!(Files);

@@ -1,5 +1,9 @@
 //! A component that was not made for Toolgate, nor for anybody's good.
 #![allow(unsafe_code, reason = "what wit-bindgen makes of an export")]
+#![cfg_attr(
+    not(target_family = "wasm"),
+    allow(dead_code, reason = "native linkers do not take the exports' names")
+)]
 
 wit_bindgen::generate!({
     inline: r#"
@@ -69,4 +73,5 @@ impl Guest for Hostile {
     }
 }
 
+#[cfg(target_family = "wasm")]
 export!(Hostile);

@@ -1,5 +1,9 @@
 //! A component that was not made for Toolgate: one interface, with a function of no parameters.
 #![allow(unsafe_code, reason = "what wit-bindgen makes of an export")]
+#![cfg_attr(
+    not(target_family = "wasm"),
+    allow(dead_code, reason = "native linkers do not take the export's name")
+)]
 
 wit_bindgen::generate!({
     inline: r#"
@@ -38,4 +42,5 @@ impl Guest for Clock {
     }
 }
 
+#[cfg(target_family = "wasm")]
 export!(Clock);

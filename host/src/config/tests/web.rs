@@ -150,7 +150,7 @@ fn settings_of_a_tool_merge_name_by_name_and_are_bounded() {
         (
             "[tools.X]\nsetings = {}".to_owned(),
             2,
-            "Did you mean 'tools.X.settings'?",
+            "Did you mean 'settings'?",
         ),
     ] {
         let said = error(&text);
