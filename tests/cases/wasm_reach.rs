@@ -198,7 +198,7 @@ async fn w21_every_version_of_an_interface_has_the_same_door() {
     let mut answers = Vec::new();
     for patch in 0..=9 {
         let (bytes, count) = with_version(guests::FETCHES, patch);
-        assert!(count > 0, "the component imports no wasi:http@0.2.1");
+        assert!(count > 0, "the component imports no wasi:http@0.2.1?");
         let bytes: &'static [u8] = bytes.leak();
         let host = host(("Fetches", bytes), Setup::default()).await;
         let outcome = beside(&host, "Fetches", json!({ "authority": authority })).await;
@@ -212,7 +212,8 @@ async fn w21_every_version_of_an_interface_has_the_same_door() {
     assert_eq!(accepted.kind(), std::io::ErrorKind::WouldBlock);
 }
 
-/// A component with another version of wasi:http, and how often it was named. The names keep their lengths.
+/// A component with another version of wasi:http, 0.2.10 to 0.2.19, and how often it was named. The names keep their
+/// lengths.
 fn with_version(component: &[u8], patch: u8) -> (Vec<u8>, usize) {
     let mut bytes = component.to_vec();
     let mut count = 0;
@@ -221,7 +222,8 @@ fn with_version(component: &[u8], patch: u8) -> (Vec<u8>, usize) {
             .windows(name.len())
             .enumerate()
             .filter(|(_, window)| *window == name.as_bytes())
-            .map(|(at, _)| at + name.len() - 1)
+            .map(|(at, _)| at + name.len())
+            .filter(|at| component.get(*at).is_some_and(u8::is_ascii_digit))
             .collect();
         count += at.len();
         for at in at {

@@ -61,17 +61,18 @@ impl Runs {
         runs
     }
 
-    /// The files, and the folder of each that may load others from beside it; not a folder that holds one of `roots`.
+    /// The files, and the folder of each that may load others from beside it; not a folder that is or holds one of `roots`.
     pub fn guarded<'a>(&self, roots: impl Iterator<Item = &'a Path> + Clone) -> Vec<PathBuf> {
-        let mut guarded = self.absent.clone();
+        let holds = |path: &Path| roots.clone().any(|root| root.starts_with(path));
+        let absent = self.absent.iter().filter(|path| !holds(path));
+        let mut guarded: Vec<PathBuf> = absent.cloned().collect();
         for file in &self.files {
             let real = file.canonicalize().unwrap_or_else(|_| file.clone());
             for name in [file, &real] {
                 guarded.push(name.clone());
                 let folder = name.parent().filter(|_| !is_data(name));
                 let inside = |folder: &&Path| {
-                    roots.clone().any(|root| folder.starts_with(root))
-                        && !roots.clone().any(|root| root.starts_with(folder))
+                    roots.clone().any(|root| folder.starts_with(root)) && !holds(folder)
                 };
                 guarded.extend(folder.filter(inside).map(Path::to_owned));
             }

@@ -39,7 +39,11 @@ pub(super) fn place(service: &SearchService) -> Result<EgressPattern, ConfigErro
     let subject = UrlSubject::parse(&service.url).map_err(|error| wrong(error.to_string()))?;
     let url = subject.url();
     let before = url.as_str().strip_suffix(url.path()).unwrap_or_default();
-    let text = format!("{before}{}", literal_path(url.path()));
+    let mut text = format!("{before}{}", literal_path(url.path()));
+    // No pattern ends in a '/': what is below the directory is the least that holds it.
+    if text.ends_with('/') {
+        text.push_str("**");
+    }
     let method = match service.backend {
         WebSearchBackend::Tavily => "POST",
         WebSearchBackend::Brave

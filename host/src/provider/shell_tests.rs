@@ -201,7 +201,7 @@ async fn long_output_is_kept_and_short_output_is_not() {
     assert_eq!(place.run("echo a; exit 3").await, "a\n[exit code: 3]");
     assert_eq!(spilled(), 0);
     let text = place.run("seq 1 200000").await;
-    assert!(text.chars().count() <= 30_000 && text.ends_with("200000\n"));
+    assert!(text.chars().count() <= 30_000 + 4_000 && text.ends_with("200000\n"));
     assert_eq!(spilled(), 1);
 }
 
