@@ -4,6 +4,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::too_many_lines,
     clippy::unwrap_used,
     unreachable_pub,
     reason = "the test starts the program under test, and stops at the first surprise"

@@ -370,7 +370,13 @@ fn floods_and_endless_bodies_reach_a_guest_as_errors() {
         assert!(text.contains("more than 128 fields"), "{text}");
         let text = host.done("Get", json!({"url": url(&endless)})).await;
         assert!(text.contains("exceeds limit"), "{text}");
-        assert!(text.contains("200 2097152 bytes"), "{text}");
+        // A part that goes over the bound is not handed on, whatever of it was within.
+        let read: usize = text
+            .split_once("200 ")
+            .and_then(|(_, rest)| rest.split(' ').next())
+            .and_then(|bytes| bytes.parse().ok())
+            .unwrap_or_else(|| panic!("no count: {text}"));
+        assert!((1 << 20..=2 << 20).contains(&read), "{read}");
         endless.until_idle().await;
         neighbour(&host).await;
     });

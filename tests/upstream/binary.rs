@@ -54,7 +54,7 @@ impl Place {
 
     fn command(&self, words: &[&str]) -> Command {
         // A session of its own has no terminal that it could ask at.
-        let mut command = Command::new("setsid");
+        let mut command = started("setsid".as_ref());
         command
             .arg("--wait")
             .arg(program())
@@ -73,7 +73,7 @@ impl Place {
     /// The same without a session of its own, for what its process id is needed for.
     fn bare(&self, words: &[&str]) -> Command {
         let with_session = self.command(words);
-        let mut command = Command::new(program());
+        let mut command = started(&program());
         command
             .args(with_session.get_args().skip(2))
             .stdin(Stdio::null());
@@ -95,6 +95,14 @@ impl Place {
             panic!("{error}: {} {}", text(&output.stdout), text(&output.stderr))
         })
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program under test is seen from outside"
+)]
+fn started(program: &Path) -> Command {
+    Command::new(program)
 }
 
 /// The program beside this test's own folder.

@@ -64,6 +64,13 @@ impl std::fmt::Debug for Progress {
     }
 }
 
+fn open_spill(folder: &Path) -> Result<FileSpill, HostError> {
+    FileSpill::open(folder).map_err(|error| HostError::Spill {
+        path: folder.to_owned(),
+        error,
+    })
+}
+
 impl HostBuilder {
     pub(super) fn new(workspace: PathBuf) -> Self {
         Self {
@@ -205,13 +212,10 @@ impl HostBuilder {
         crate::state::open(&state)?;
         let journal_file = self.journal_file()?;
         let spill_folder = state.join("spill");
-        let spill = FileSpill::open(&spill_folder).map_err(|error| HostError::Spill {
-            path: spill_folder.clone(),
-            error,
-        })?;
-        let journal: Arc<dyn Journal> = match self.journal.take() {
+        let spill = open_spill(&spill_folder)?;
+        let journal = match self.journal.take() {
             Some(journal) => journal,
-            None => Arc::new(self.open_journal(&journal_file)?),
+            None => self.open_journal(&journal_file)?,
         };
         let approver = match self.approver.take() {
             Some(approver) => approver,
@@ -226,15 +230,13 @@ impl HostBuilder {
         let installed = installed::tools(config, &state, &engine, shell.is_some()).await?;
         let connector = egress::connector(&self.config, self.resolver.take())?;
         let places = shell::places(&state, &spill_folder, &protected);
-        let progress = self.progress.0.clone();
         let upstreams = upstream::servers(
             &self.config,
             roots.workspace(),
             &state,
-            (places, progress, &connector),
+            (places, self.progress.0.clone(), &connector),
         )?;
-        let reach = (shell.clone(), connector);
-        let known = (state.as_path(), installed);
+        let (known, reach) = ((state.as_path(), installed), (shell.clone(), connector));
         let registry = self.registry(&engine, &roots, known, reach).await?;
         let policy = self.policy(roots, protected, &registry)?;
         let mut hooks = Hooks::ready(&self.config.hooks, &engine).await?;
@@ -317,11 +319,12 @@ impl HostBuilder {
     }
 
     /// The journal. One that a file names is the configuration's to put right.
-    fn open_journal(&self, file: &Path) -> Result<JsonLines, HostError> {
-        JsonLines::open(file).map_err(|error| match &self.config.journal {
+    fn open_journal(&self, file: &Path) -> Result<Arc<dyn Journal>, HostError> {
+        let opened = JsonLines::open(file).map_err(|error| match &self.config.journal {
             Some(named) => named.source.wrong(error.to_string()).into(),
-            None => error.into(),
-        })
+            None => HostError::from(error),
+        })?;
+        Ok(Arc::new(opened))
     }
 
     /// Our own files, and what is run from inside the granted directories, under the names that they were given and the

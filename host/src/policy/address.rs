@@ -97,6 +97,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one table of addresses")]
     fn only_the_public_internet_is_open() {
         for open in [
             "1.1.1.1",

@@ -373,8 +373,10 @@ mod tests {
 
     #[test]
     fn an_event_that_is_no_answer_is_an_error() {
-        let mut event = Sse::default();
-        event.data = Some(r#"{"jsonrpc":"2.0","id":1,"result":null}"#.to_owned());
+        let event = Sse {
+            data: Some(r#"{"jsonrpc":"2.0","id":1,"result":null}"#.to_owned()),
+            ..Sse::default()
+        };
         let data = answerable(event).data.unwrap();
         assert!(
             data.contains("\"error\"") && data.contains("no object"),

@@ -10,6 +10,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of mistakes")]
 fn a_service_that_cannot_be_asked_stops_the_start_with_what_to_write() {
     for (text, line, says) in [
         (

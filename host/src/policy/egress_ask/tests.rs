@@ -168,6 +168,7 @@ fn three_must_agree_and_nobody_of_them_is_the_guest() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of redirects")]
 fn a_redirect_leads_where_a_call_could() {
     let allow = (Decision::Allow, "Get(https://ok.test/**)");
     let plain = (Decision::Allow, "Get(http://ok.test/**)");
