@@ -21,7 +21,7 @@ use toolgate_guest::{
 /// The input.
 #[derive(Debug, ToolInput)]
 pub struct Input {
-    /// The URL, whole, as in https://example.com/docs.
+    /// The URL, whole, as in `https://example.com/docs`.
     pub(crate) url: String,
     /// What you want to know from the page. It is repeated above the page, which comes as it is: no other model reads it
     /// for you, so answer it yourself.
