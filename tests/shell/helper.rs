@@ -1,6 +1,7 @@
 //! This test program as a host of its own: to be killed, to be given an environment, or to be counted.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use toolgate::shell::{Layers, Sandbox, Settings};
 
@@ -13,6 +14,12 @@ use crate::place::{self, Place};
 )]
 pub fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
     Command::new(path)
+}
+
+/// The turn of a run of the whole table in a process of its own: several at once would be measured against each other.
+pub fn whole_run() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Another test of this program in a process of its own.

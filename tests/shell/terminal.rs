@@ -326,10 +326,16 @@ async fn readings_are_clean_whole_and_in_order() {
 async fn a_reading_waits_no_longer_than_asked() {
     let place = Place::new();
     let terminal = opened(&place, Session::new("echo ready; yes >&2 | cat; cat")).await;
-    let begun = Instant::now();
-    let reading = terminal.read(0, SOON).await;
-    assert!(reading.more && reading.text.len() <= 28_000);
-    assert!(begun.elapsed() < SOON * SLACK);
+    let reading = loop {
+        let begun = Instant::now();
+        let reading = terminal.read(0, SOON).await;
+        assert!(begun.elapsed() < SOON * SLACK);
+        // The first word may be there alone.
+        if reading.more {
+            break reading;
+        }
+    };
+    assert!(reading.text.len() <= 28_000);
     terminal.close().await;
 
     let terminal = opened(&place, Session::new("cat")).await;
