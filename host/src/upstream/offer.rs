@@ -89,6 +89,11 @@ impl Offer {
         state.digests.get(raw).is_some_and(|now| now == digest)
     }
 
+    fn now_are(&self, digests: BTreeMap<String, String>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.digests = digests;
+    }
+
     /// The last good list.
     pub(super) fn kept(&self, setting: &McpServer) -> Option<Vec<Value>> {
         self.store.list(&key(setting))
@@ -150,7 +155,10 @@ impl Offer {
         let replaced = replaced.filter(|(name, digest)| next.published.get(*name) != Some(*digest));
         change.remove = replaced.map(|(name, _)| name.clone()).collect();
         let chain = server.ground.chain().ok_or("the host is being closed")?;
+        // Known before it is published: whoever is told of a tool may call it at once.
+        self.now_are(next.digests.clone());
         let refused = chain.change_tools(change).map_err(|errors| {
+            self.now_are(before.digests);
             let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
             format!("its tools are not offered: {}", errors.join("; "))
         })?;
