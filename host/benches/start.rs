@@ -100,8 +100,8 @@ fn store_of(count: usize) -> Result<tempfile::TempDir, Box<dyn std::error::Error
             signed: Signed::Nobody,
         };
         let choice = Choice::default();
-        let examined = store.examine(&engine, fetched, &choice);
-        candidates.push((runtime.block_on(examined)?, Grants::Withhold));
+        let examined = runtime.block_on(store.examine(&engine, fetched, &choice))?;
+        candidates.extend(examined.into_iter().map(|one| (one, Grants::Withhold)));
     }
     store.install(&candidates)?;
     Ok(state)

@@ -22,6 +22,8 @@ mod install;
 mod keys;
 #[path = "store/oci.rs"]
 mod oci;
+#[path = "store/plain.rs"]
+mod plain;
 mod said;
 #[path = "store/scale.rs"]
 mod scale;

@@ -1,11 +1,14 @@
 //! Plain components: functions of another world as tools, behind the same chain and within the same bounds.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use toolgate::approval::Fixed;
 use toolgate::config::{PlainFiles, PlainSetting};
 use toolgate::model::{Concurrency, Ending, Outcome, SideEffect, Stop, SubjectField, SubjectKind};
+use toolgate::policy::{EgressAllow, EgressPattern};
 use toolgate_artifacts as guests;
 use toolgate_tests::{Scratch, Setup, TestHost};
 
@@ -154,6 +157,114 @@ pub async fn plain_fetch() {
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     let accepted = listener.accept().map(drop).expect_err("somebody connected");
     assert_eq!(accepted.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+/// A server that answers every request with 204, and counts them.
+fn server() -> (String, Arc<AtomicUsize>) {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a listener");
+    let authority = listener.local_addr().expect("its address").to_string();
+    let served = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&served);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut head = [0; 4_096];
+            let read = stream.read(&mut head);
+            count.fetch_add(1, Ordering::Relaxed);
+            let answer = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+            if read.is_err() || stream.write_all(answer).is_err() {
+                return;
+            }
+        }
+    });
+    (authority, served)
+}
+
+fn opened(authority: &str) -> Vec<EgressAllow> {
+    let pattern = EgressPattern::parse(&format!("http://{authority}/**"));
+    vec![EgressAllow::Pattern(pattern.expect("a pattern"))]
+}
+
+#[tokio::test]
+async fn a_plain_function_reaches_what_was_opened_for_it() {
+    let ((authority, served), (other, not_served)) = (server(), server());
+    let mut setup = Setup::default();
+    let list = opened(&authority);
+    setup
+        .config
+        .egress
+        .allow_of
+        .insert("fetch".to_owned(), list.into());
+    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), setup).await;
+    let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
+    assert_eq!(outcome.ending.text(), "status 204");
+    assert_eq!(served.load(Ordering::Relaxed), 1);
+    let outcome = beside(&host, "fetch", json!({ "authority": other })).await;
+    assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
+    assert_eq!(not_served.load(Ordering::Relaxed), 0);
+    let records = host.journal.records();
+    let evidence = records.iter().find(|record| record["tool"] == "fetch");
+    let request = &evidence.expect("a record")["requests"][0];
+    assert!(
+        request["url"]
+            .as_str()
+            .is_some_and(|url| url.contains(&authority)),
+        "{request}"
+    );
+    // Deny rules over URLs bind it all the same.
+    let mut setup = Setup::default().deny(&["WebFetch(http://127.0.0.1:*/**)"]);
+    let list = opened(&authority);
+    setup
+        .config
+        .egress
+        .allow_of
+        .insert("fetch".to_owned(), list.into());
+    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), setup).await;
+    let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
+    assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
+    assert_eq!(served.load(Ordering::Relaxed), 1);
+}
+
+/// What is opened for every tool is for tools that say what they need.
+#[tokio::test]
+async fn what_is_opened_for_all_is_not_for_what_nobody_vouches_for() {
+    let (authority, served) = server();
+    let mut setup = Setup::default();
+    setup.config.egress.allow = Some(opened(&authority).into());
+    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), setup).await;
+    let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
+    assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
+    assert_eq!(served.load(Ordering::Relaxed), 0);
+}
+
+/// Where the operator says which field is a URL, a call reaches that one, of what is opened.
+#[tokio::test]
+async fn an_assigned_url_bounds_a_plain_call() {
+    let ((authority, served), (other, not_served)) = (server(), server());
+    let mut setup = Setup::default();
+    let both = [opened(&authority), opened(&other)].concat();
+    setup.config.egress.allow = Some(both.into());
+    let subject = SubjectField {
+        kind: SubjectKind::Url,
+        field: "url".to_owned(),
+    };
+    setup
+        .config
+        .subjects
+        .insert("fetch-url".to_owned(), subject.into());
+    let setup = setup.allow(&[&format!("fetch-url(http://{authority}/**)")]);
+    let guest = ("fetch.wasm", guests::PLAIN_FETCH);
+    let host = host_in(Scratch::new(), guest, setup, |builder| builder).await;
+    let call = |url: &str, authority: &str| json!({"url": format!("http://{url}/"), "authority": authority});
+    assert_eq!(
+        host.done("fetch-url", call(&authority, &authority)).await,
+        "status 204"
+    );
+    host.failed("fetch-url", call(&authority, &other)).await;
+    host.denied("fetch-url", call(&other, &other)).await;
+    assert_eq!(served.load(Ordering::Relaxed), 1);
+    assert_eq!(not_served.load(Ordering::Relaxed), 0);
 }
 
 fn job() -> Value {

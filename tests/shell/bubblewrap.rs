@@ -8,11 +8,13 @@ use crate::helper;
 use crate::place::{self, LAUNCHER, Place, exit};
 
 /// What is about other ways to hold a tree, or runs through tools whose host has the local shell.
-pub const NOT_ITS_OWN: [&str; 12] = [
+pub const NOT_ITS_OWN: [&str; 14] = [
     "background::",
     "bubblewrap::",
     "calls::",
     "cgroup::",
+    "container::",
+    "container_refused::",
     "j15_where_it_is_the_only_layer_nothing_runs",
     "guarded::",
     "killed::",

@@ -83,3 +83,21 @@ async fn bubblewrap_gives_what_is_demanded() {
     let host = host(shell).await;
     assert_eq!(host.done("Bash", bash("echo a")).await, "a\n");
 }
+
+#[tokio::test]
+async fn what_is_of_containers_needs_containers() {
+    let mut shell = setting(ShellKind::Local);
+    shell.image = Some("x:1".to_owned().into());
+    let said = refused(shell).await;
+    assert!(
+        said.contains("'image' is of containers: it needs kind = \"docker\""),
+        "{said}"
+    );
+    let mut shell = setting(ShellKind::Podman);
+    shell.program = Some(std::path::PathBuf::from("/bin/true").into());
+    let said = refused(shell).await;
+    assert!(
+        said.contains("in [shell], a container needs the name of an image, as 'image' in [shell]"),
+        "{said}"
+    );
+}

@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use toolgate::shell::{
-    BubblewrapShell, Command, CommandEnd, Containment, CouldNotStart, Ended, Layers, LocalShell,
-    Running, Sandbox, Session, Sessions, Settings, SettingsError, Shell, Terminal,
+    BubblewrapShell, Command, CommandEnd, ContainerShell, Containment, CouldNotStart, Ended,
+    Layers, LocalShell, Running, Sandbox, Session, Sessions, Settings, SettingsError, Shell,
+    Terminal,
 };
+
+use crate::engine::podman;
 
 /// Bounds in the table are for a quiet machine.
 pub const SLACK: u32 = 4;
@@ -16,20 +19,30 @@ pub const SLACK: u32 = 4;
 /// Which launcher the whole table is run against: `local` where nothing is set.
 pub const LAUNCHER: &str = "TOOLGATE_TEST_SHELL";
 
-/// Whether bubblewrap makes the sandboxes.
-pub fn by_bubblewrap() -> bool {
+/// Who makes the sandboxes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launcher {
+    Local,
+    Bubblewrap,
+    Podman,
+}
+
+/// Who makes the sandboxes of this run.
+pub fn launcher() -> Launcher {
     match std::env::var(LAUNCHER).as_deref() {
-        Ok("bubblewrap") => true,
-        Ok("local") | Err(_) => false,
+        Ok("bubblewrap") => Launcher::Bubblewrap,
+        Ok("podman") => Launcher::Podman,
+        Ok("local") | Err(_) => Launcher::Local,
         Ok(other) => panic!("{LAUNCHER} is '{other}'"),
     }
 }
 
 /// A shell by the launcher that the table is run against.
 pub fn made(settings: Settings) -> Result<Box<dyn Shell>, SettingsError> {
-    Ok(match by_bubblewrap() {
-        true => Box::new(BubblewrapShell::new(settings, None)?),
-        false => Box::new(LocalShell::new(settings)?),
+    Ok(match launcher() {
+        Launcher::Bubblewrap => Box::new(BubblewrapShell::new(settings, None)?),
+        Launcher::Podman => Box::new(ContainerShell::new(settings, podman())?),
+        Launcher::Local => Box::new(LocalShell::new(settings)?),
     })
 }
 

@@ -4,7 +4,7 @@ use std::os::unix::net::UnixListener;
 
 use toolgate::shell::{Command, Network, Sandbox};
 
-use crate::place::{Place, by_bubblewrap, exit, is_root, length};
+use crate::place::{Launcher, Place, exit, is_root, launcher, length};
 use crate::{helper, ids};
 
 /// Refused with a reason, and the file is not there.
@@ -295,13 +295,13 @@ fn j14_without_namespaces_nothing_runs() {
         text.starts_with("Command failed: shell sandbox unavailable: "),
         "{text}"
     );
-    let errno = if by_bubblewrap() {
+    let errno = if launcher() == Launcher::Bubblewrap {
         "ENOSPC"
     } else {
         "No space left on device"
     };
     assert!(text.contains(errno), "{text}");
-    let cause = match by_bubblewrap() {
+    let cause = match launcher() == Launcher::Bubblewrap {
         true => "bubblewrap could not set it up: Creating new namespace failed",
         false => "Cause: user.max_user_namespaces is 0 or exhausted",
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use toolgate::shell::{Command, Step};
 
 use crate::helper;
-use crate::place::{Place, by_bubblewrap, exit, is_root, with_timeout};
+use crate::place::{Launcher, Place, exit, is_root, launcher, with_timeout};
 
 const SECRETS: [(&str, &str); 5] = [
     ("AWS_SECRET_ACCESS_KEY", "s3cr3t"),
@@ -68,7 +68,7 @@ async fn h04_no_new_privileges() {
 #[tokio::test]
 async fn h05_limits() {
     // Only root bounds a tree by itself where bubblewrap makes its namespace; anybody else bounds the user's processes in it.
-    let processes = match by_bubblewrap() && !is_root() {
+    let processes = match launcher() == Launcher::Bubblewrap && !is_root() {
         true => "ulimit -u",
         false => "cat /proc/sys/kernel/pid_max",
     };

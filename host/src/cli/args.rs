@@ -55,8 +55,8 @@ pub(crate) struct Setup {
     /// One more directory that tools may read and write
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) write: Vec<PathBuf>,
-    /// Run commands: 'local' on this machine, 'bubblewrap' on this machine in bubblewrap's sandbox, 'none' whatever the
-    /// configuration says
+    /// Run commands: 'local' on this machine, 'bubblewrap' on this machine in bubblewrap's sandbox, 'docker' or 'podman' in
+    /// containers of the image that [shell] names, 'none' whatever the configuration says
     #[arg(long, global = true, value_name = "KIND")]
     pub(crate) shell: Option<ShellFlag>,
     /// One more tool: a component file
@@ -86,6 +86,10 @@ pub(crate) enum ShellFlag {
     Local,
     /// This machine, in a sandbox that bubblewrap makes
     Bubblewrap,
+    /// A container of docker's for each command
+    Docker,
+    /// A container of podman's for each command
+    Podman,
     /// Nothing
     None,
 }

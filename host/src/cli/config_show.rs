@@ -1,6 +1,6 @@
 //! `toolgate config show`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::json;
@@ -255,7 +255,19 @@ fn servers(config: &Config, rows: &mut Vec<Row>) {
 
 fn shell(config: &Config, rows: &mut Vec<Row>) {
     let shell = &config.shell;
+    let path = |path: &PathBuf| path.display().to_string();
     one(rows, "shell.kind", &shell.kind, word);
+    one(rows, "shell.path", &shell.path, path);
+    one(rows, "shell.program", &shell.program, path);
+    one(rows, "shell.image", &shell.image, Clone::clone);
+    for argument in &shell.arguments {
+        rows.push(row(
+            "shell.arguments",
+            argument.value.clone(),
+            &argument.source,
+        ));
+    }
+    one(rows, "shell.guard", &shell.guard, ToString::to_string);
     one(rows, "shell.run_as", &shell.run_as, |who| {
         format!("user {}, group {}", who.user, who.group)
     });

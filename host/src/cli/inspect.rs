@@ -83,7 +83,7 @@ fn plain(cli: &Cli, component: &PlainComponent) -> anyhow::Result<Exit> {
     }
     let mut all = Vec::new();
     for function in component.functions() {
-        all.push(function.declaration(None, Vec::new())?);
+        all.push(function.declaration()?);
     }
     let trust = Trust::None;
     let traits: Vec<Traits> = all

@@ -230,7 +230,7 @@ async fn named(
             continue;
         }
         for fetched in source.fetch(registries, &keys).await? {
-            candidates.push(store.examine(engine, fetched, choice).await?);
+            candidates.extend(store.examine(engine, fetched, choice).await?);
         }
     }
     Ok(candidates)
@@ -255,6 +255,7 @@ fn described(candidate: &Candidate, config: &Config) -> serde_json::Value {
         "signed": signer(candidate),
         "asks": candidate.asks(),
         "level": candidate.declaration().claim.level,
+        "plain": candidate.is_plain(),
         "step": step,
         "grants": config.grants_of(candidate.name().published()),
     })
@@ -307,8 +308,13 @@ fn show(candidate: &Candidate, grants: &[String]) {
     line("signed", &signer(candidate));
     line("level", declaration.claim.level.as_str());
     line("says", &one_line(&declaration.description));
-    if declaration.capabilities.is_empty() {
-        line("asks for", "nothing");
+    match (candidate.is_plain(), declaration.capabilities.is_empty()) {
+        (true, _) => line(
+            "is",
+            "a function of a plain component: it reaches what [plain], [subjects] and [egress.tools] grant to it",
+        ),
+        (false, true) => line("asks for", "nothing"),
+        (false, false) => {}
     }
     for asked in &declaration.capabilities {
         let optional = if asked.optional { " (optional)" } else { "" };

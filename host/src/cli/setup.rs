@@ -194,6 +194,8 @@ fn flags(setup: &Setup) -> anyhow::Result<Flags> {
         shell: setup.shell.map(|kind| match kind {
             ShellFlag::Local => ShellKind::Local,
             ShellFlag::Bubblewrap => ShellKind::Bubblewrap,
+            ShellFlag::Docker => ShellKind::Docker,
+            ShellFlag::Podman => ShellKind::Podman,
             ShellFlag::None => ShellKind::None,
         }),
         components: setup.component.clone(),

@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use super::settings::Config;
-use crate::model::{RuleSource, ToolName};
+use super::source::Sourced;
+use crate::model::{RuleSource, SubjectField, SubjectKind, ToolName};
 use crate::policy::{Decision, Examples, NamePattern, Rule};
 
 impl Config {
@@ -17,6 +18,11 @@ impl Config {
         found.extend(trusted.map(|named| format!("trusted {name} ({})", named.source)));
         let shell = self.shell.granted.get(name);
         found.extend(shell.map(|named| format!("commands in [shell.grants] ({})", named.source)));
+        let plain = self.plain.get(name).and_then(|plain| plain.files.as_ref());
+        found.extend(plain.map(|files| format!("files in [plain] ({})", files.source)));
+        let url = self.url_subject(name);
+        found
+            .extend(url.map(|subject| format!("the URL that its calls name ({})", subject.source)));
         let opened = self.egress.allow_of.get(name);
         found.extend(opened.map(|list| format!("the network in [egress.tools] ({})", list.source)));
         for (secret, setting) in &self.secrets {
@@ -32,13 +38,29 @@ impl Config {
         found
     }
 
+    /// Where the operator says that a field of a tool's input is a URL, which its calls then may reach.
+    fn url_subject(&self, name: &str) -> Option<&Sourced<SubjectField>> {
+        let subject = self.subjects.get(name)?;
+        (subject.value.kind == SubjectKind::Url).then_some(subject)
+    }
+
     /// Takes all that from this tool. Where a rule allows it, another one asks, in the name of the file that says why.
     pub fn withhold(&mut self, tool: &ToolName, why: &Path) {
         let name = tool.as_str();
         self.trusted.retain(|named| named.value != name);
         self.shell.granted.remove(name);
         self.shell.grants.remove(name);
-        // An empty list: without one, what is opened for every tool would hold.
+        if let Some(plain) = self.plain.get_mut(name) {
+            plain.files = None;
+        }
+        // An empty list: without one, what is opened for every tool would hold, and of what a call names the public part.
+        if let Some(source) = self.url_subject(name).map(|subject| subject.source.clone()) {
+            let none = Sourced {
+                value: Vec::new(),
+                source,
+            };
+            self.egress.allow_of.entry(name.to_owned()).or_insert(none);
+        }
         if let Some(opened) = self.egress.allow_of.get_mut(name) {
             opened.value.clear();
         }

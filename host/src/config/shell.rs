@@ -31,6 +31,13 @@ pub(super) struct Shell {
     /// name.
     #[schemars(with = "Option<PathBuf>")]
     program: Option<Spanned<PathBuf>>,
+    /// For containers: the image, which holds bash and is there already; images are never fetched. Not in a workspace's file.
+    #[schemars(with = "Option<String>")]
+    image: Option<Spanned<String>>,
+    /// For containers: further options of the engine's `run`, each one word such as `--runtime=runsc`. Not in a workspace's
+    /// file.
+    #[schemars(with = "Vec<String>")]
+    arguments: Vec<Spanned<String>>,
     /// Whether only commands run that are known to read, with flags that are known, on paths in the granted directories.
     /// Nothing can be written then, and there are no terminals. Default: `false`.
     #[schemars(with = "Option<bool>")]
@@ -68,6 +75,10 @@ pub enum ShellKind {
     Local,
     /// This machine, in a sandbox that bubblewrap makes.
     Bubblewrap,
+    /// A container for each command, by docker's client or what understands its arguments.
+    Docker,
+    /// A container for each command, by podman.
+    Podman,
     /// Nothing, whatever a lesser layer says.
     None,
 }
@@ -125,6 +136,10 @@ pub struct ShellSetting {
     pub path: Option<Sourced<PathBuf>>,
     /// The program that makes their sandbox.
     pub program: Option<Sourced<PathBuf>>,
+    /// The image of their containers.
+    pub image: Option<Sourced<String>>,
+    /// Further options of the containers' engine. They add up.
+    pub arguments: Vec<Sourced<String>>,
     /// Whether only commands run that are known to read.
     pub guard: Option<Sourced<bool>>,
     /// Who they run as.
@@ -207,6 +222,12 @@ pub(super) fn add(
     keep(&mut into.path, path);
     let program = shell.program.map(|program| reading.sourced(program));
     keep(&mut into.program, operators(program, "program")?);
+    let image = shell.image.map(|image| reading.sourced(image));
+    keep(&mut into.image, operators(image, "image")?);
+    for argument in shell.arguments {
+        let argument = Some(reading.sourced(argument));
+        into.arguments.extend(operators(argument, "arguments")?);
+    }
     keep(&mut into.guard, shell.guard.map(|on| reading.sourced(on)));
     keep(
         &mut into.run_as,

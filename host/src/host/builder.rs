@@ -400,8 +400,9 @@ impl HostBuilder {
         let loaded = loading::loaded(&self.config, engine, (wanted, strangers), flags).await?;
         self.left_out = loaded.left_out;
         let mut tools = loaded.ready;
-        let later = installed.into_iter();
-        tools.extend(later.map(|tool| Ready::installed(engine, tool)));
+        for tool in installed {
+            tools.push(Ready::installed(&self.config, engine, tool)?);
+        }
         let names: Vec<String> = tools
             .iter()
             .map(|tool| tool.declaration.name.to_string())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::settings;
 use crate::config::{Config, Source};
 use crate::error::HostError;
 use crate::model::{Declaration, outline};
@@ -44,16 +45,38 @@ impl Ready {
         }
     }
 
-    pub(super) fn installed(engine: &ToolEngine, tool: Installed) -> Self {
-        Self {
-            declaration: tool.declaration,
-            digest: tool.entry.digest,
-            computes_subjects: tool.computes_subjects,
+    /// # Errors
+    /// What a setting says of a function of a plain component does not hold.
+    pub(super) fn installed(
+        config: &Config,
+        engine: &ToolEngine,
+        tool: Installed,
+    ) -> Result<Self, HostError> {
+        let Installed {
+            name,
+            entry,
+            declaration,
+            computes_subjects,
+            needs_shell: _,
+            plain,
+            component,
+        } = tool;
+        let code = match plain {
+            true => Code::function_later(engine.clone(), component, name.tool().clone()),
+            false => Code::later(engine.clone(), component, computes_subjects),
+        };
+        Ok(Self {
+            declaration: match plain {
+                true => settings::plain(config, declaration, Path::new(&entry.source))?,
+                false => declaration,
+            },
+            digest: entry.digest,
+            computes_subjects,
             built_in: false,
-            plain: false,
-            origin: format!("installed from {}", tool.entry.source),
-            code: Code::later(engine.clone(), tool.component, tool.computes_subjects),
-        }
+            plain,
+            origin: format!("installed from {}", entry.source),
+            code,
+        })
     }
 }
 

@@ -11,7 +11,8 @@ use crate::error::HostError;
 use crate::model::Declaration;
 use crate::provider::NativeShell;
 use crate::runtime::{
-    AnyComponent, ComponentError, LoadedComponent, PlainComponent, Source, ToolEngine,
+    AnyComponent, ComponentError, LoadedComponent, PlainComponent, PlainFunction, Source,
+    ToolEngine,
 };
 
 /// A component's file, its bytes, and where it is named, if not by the embedder.
@@ -146,7 +147,7 @@ fn add_functions(
     }
     for function in component.functions() {
         tools.ready.push(Ready {
-            declaration: settings::plain(config, function, label)?,
+            declaration: settings::plain(config, declared(function, label)?, label)?,
             digest: function.digest().to_owned(),
             computes_subjects: false,
             built_in: false,
@@ -156,6 +157,15 @@ fn add_functions(
         });
     }
     Ok(())
+}
+
+fn declared(function: &PlainFunction, label: &Path) -> Result<Declaration, HostError> {
+    function
+        .declaration()
+        .map_err(|error| HostError::Component {
+            path: label.to_owned(),
+            error: error.into(),
+        })
 }
 
 /// Loads a component on a thread that may take its time.

@@ -9,7 +9,6 @@ use crate::config::{
 use crate::error::HostError;
 use crate::model::{Declaration, Limits, SubjectKind, Timeout, Trust, suggestion};
 use crate::policy::SchemaMode;
-use crate::runtime::PlainFunction;
 
 /// The bounds of a tool's calls. A tool that runs commands has as long as the longest of them, unless somebody said
 /// otherwise.
@@ -27,36 +26,51 @@ pub(super) fn limits(config: &Config, declaration: &Declaration) -> Result<Limit
     Ok(limits)
 }
 
-/// What a plain function is made out to be, and what `[plain.NAME]` lets it reach.
+/// What a plain function is made out to be, and what the tables of its name let it reach: files in `[plain]`, the network in
+/// `[egress.tools]`, and where a URL of its input is its subject, that URL. What is opened for every tool is not meant for what
+/// nobody vouches for.
 ///
 /// # Errors
 /// What the table says does not hold.
 pub(super) fn plain(
     config: &Config,
-    function: &PlainFunction,
+    function: Declaration,
     label: &Path,
 ) -> Result<Declaration, HostError> {
-    let name = function.name().as_str();
+    let published = function.name.clone();
+    let name = published.as_str();
     let none = PlainSetting::default();
     let setting = config.plain.get(name).unwrap_or(&none);
     let files = setting.files.as_ref();
-    // Where a path of the input decides, the call reaches that path and nothing else.
-    let subject = config.subjects.get(name);
-    let by_subject = subject.is_some_and(|subject| subject.value.kind == SubjectKind::Path);
-    let scope = if by_subject { "subject" } else { "workspace" };
+    // Where a field of the input decides, the call reaches what it names and nothing else.
+    let subject = config.subjects.get(name).map(|subject| subject.value.kind);
+    let scope = match subject {
+        Some(SubjectKind::Path) => "subject",
+        Some(SubjectKind::Url | SubjectKind::Command) | None => "workspace",
+    };
     let kind = match files.map(|files| files.value).unwrap_or_default() {
         PlainFiles::None => None,
         PlainFiles::Read => Some("fs-read"),
         PlainFiles::Write => Some("fs-write"),
     };
-    let reason = "the operator grants it".to_owned();
-    let asked = kind.map(|kind| (kind.to_owned(), scope.to_owned(), reason, false));
-    let words = setting.description.as_ref();
-    let made = function.declaration(
-        words.map(|words| words.value.as_str()),
-        asked.into_iter().collect(),
-    );
-    made.map_err(|error| match place_of(setting) {
+    let mut granted: Vec<(&str, String)> = Vec::new();
+    granted.extend(kind.map(|kind| (kind, scope.to_owned())));
+    let opened = config.egress.allow_of.get(name);
+    let opened = opened.into_iter().flat_map(|opened| &opened.value);
+    granted.extend(opened.map(|entry| ("net", entry.url().to_owned())));
+    if subject == Some(SubjectKind::Url) {
+        granted.push(("net", "subject".to_owned()));
+    }
+    let asked = granted.into_iter().map(|(kind, target)| {
+        let reason = "the operator grants it".to_owned();
+        (kind.to_owned(), target, reason, false)
+    });
+    let mut parts = function.parts();
+    parts.capabilities = asked.collect();
+    if let Some(words) = &setting.description {
+        parts.description.clone_from(&words.value);
+    }
+    Declaration::check(parts).map_err(|error| match place_of(setting) {
         Some(source) => source.wrong(format!("in [plain.{name}], {error}")).into(),
         None => HostError::Component {
             path: label.to_owned(),

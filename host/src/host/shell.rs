@@ -11,8 +11,8 @@ use crate::model::{Declaration, ShellTarget};
 use crate::policy::{CommandPattern, ShellGrants};
 use crate::provider::{NativeShell, ShellPlaces};
 use crate::shell::{
-    BubblewrapShell, Containment, Layers, LocalShell, Network, RunAs, Settings, SettingsError,
-    Shell,
+    BubblewrapShell, Container, ContainerShell, Containment, Engine, Layers, LocalShell, Network,
+    RunAs, Settings, SettingsError, Shell,
 };
 
 /// The shell; none where none is configured.
@@ -75,15 +75,45 @@ fn launcher(setting: &ShellSetting) -> Result<Arc<dyn Shell>, ConfigError> {
         .as_ref()
         .map(|program| program.value.as_path());
     let kind = setting.kind.as_ref().map(|kind| kind.value);
+    if !matches!(kind, Some(ShellKind::Docker | ShellKind::Podman)) {
+        let image = setting.image.as_ref().map(|image| (&image.source, "image"));
+        let argument = setting.arguments.first();
+        let argument = argument.map(|argument| (&argument.source, "arguments"));
+        if let Some((source, key)) = image.or(argument) {
+            let what = "is of containers: it needs kind = \"docker\" or kind = \"podman\"";
+            return Err(source.wrong(format!("in [shell], '{key}' {what}")));
+        }
+    }
+    let containers = |settings, engine| {
+        ContainerShell::new(settings, container(setting, engine)).map(|shell| Arc::new(shell) as _)
+    };
     let made: Result<Arc<dyn Shell>, SettingsError> = match kind {
         Some(ShellKind::Bubblewrap) => {
             BubblewrapShell::new(settings, program).map(|shell| Arc::new(shell) as _)
         }
+        Some(ShellKind::Docker) => containers(settings, Engine::Docker),
+        Some(ShellKind::Podman) => containers(settings, Engine::Podman),
         Some(ShellKind::Local | ShellKind::None) | None => {
             LocalShell::new(settings).map(|shell| Arc::new(shell) as _)
         }
     };
     made.map_err(|error| wrong(setting, &error))
+}
+
+/// What the containers of commands are made of.
+fn container(setting: &ShellSetting, engine: Engine) -> Container {
+    let program = setting.program.as_ref();
+    let image = setting.image.as_ref();
+    Container {
+        engine,
+        program: program.map(|program| program.value.clone()),
+        image: image.map(|image| image.value.clone()).unwrap_or_default(),
+        arguments: setting
+            .arguments
+            .iter()
+            .map(|argument| argument.value.clone())
+            .collect(),
+    }
 }
 
 fn settings(setting: &ShellSetting) -> Settings {
@@ -128,6 +158,7 @@ fn wrong(setting: &ShellSetting, error: &SettingsError) -> ConfigError {
         }
         SettingsError::Shell(_) => setting.path.as_ref().map(|path| &path.source),
         SettingsError::Program(_) => setting.program.as_ref().map(|path| &path.source),
+        SettingsError::Container(_) => None,
         SettingsError::Bubblewrap(_) => setting.sandbox.as_ref().map(|layers| &layers.source),
     };
     let source = source.or(setting.kind.as_ref().map(|kind| &kind.source));

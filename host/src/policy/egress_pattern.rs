@@ -21,6 +21,16 @@ pub enum EgressAllow {
     Pattern(EgressPattern),
 }
 
+impl EgressAllow {
+    /// Which URLs it is for, as a declaration names them: a pattern, or `public`.
+    pub fn url(&self) -> &str {
+        match self {
+            Self::Public => "public",
+            Self::Pattern(pattern) => pattern.url.text(),
+        }
+    }
+}
+
 impl fmt::Display for EgressAllow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

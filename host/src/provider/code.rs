@@ -1,22 +1,35 @@
-//! The code of a component: there, or loaded at the first call.
+//! The code of a tool: there, or loaded at the first call.
 
 use std::fmt;
 
 use tokio::sync::OnceCell;
 
-use crate::runtime::{ComponentError, LoadedComponent, PlainFunction, Source, ToolEngine};
+use crate::model::ToolName;
+use crate::runtime::{
+    AnyComponent, ComponentError, LoadedComponent, PlainFunction, Source, ToolEngine,
+};
 
-/// A component that can be called, now or after its first call has loaded it.
+/// Code that can be called, now or after the first call has loaded it.
 pub struct Code(State);
 
-enum State {
-    Loaded(LoadedComponent),
+/// Code that is there.
+#[derive(Debug)]
+pub(super) enum Loaded {
+    /// A component of our contract.
+    Tool(Box<LoadedComponent>),
+    /// A function of a plain component.
     Function(Box<PlainFunction>),
+}
+
+enum State {
+    Loaded(Loaded),
     Later {
         engine: ToolEngine,
         source: Source,
+        /// The function of a plain component; none: the component is the tool.
+        function: Option<ToolName>,
         computes_subjects: bool,
-        cell: OnceCell<LoadedComponent>,
+        cell: OnceCell<Loaded>,
     },
 }
 
@@ -26,7 +39,19 @@ impl Code {
         Self(State::Later {
             engine,
             source,
+            function: None,
             computes_subjects,
+            cell: OnceCell::new(),
+        })
+    }
+
+    /// The same for a function of a plain component.
+    pub fn function_later(engine: ToolEngine, source: Source, function: ToolName) -> Self {
+        Self(State::Later {
+            engine,
+            source,
+            function: Some(function),
+            computes_subjects: false,
             cell: OnceCell::new(),
         })
     }
@@ -34,69 +59,79 @@ impl Code {
     /// Whether it computes subjects, which needs no loading to know.
     pub(super) fn computes_subjects(&self) -> bool {
         match &self.0 {
-            State::Loaded(component) => component.computes_subjects(),
-            State::Function(_) => false,
+            State::Loaded(Loaded::Tool(component)) => component.computes_subjects(),
+            State::Loaded(Loaded::Function(_)) => false,
             State::Later {
                 computes_subjects, ..
             } => *computes_subjects,
         }
     }
 
-    /// The function, if it is one of a plain component.
-    pub(super) fn function(&self) -> Option<&PlainFunction> {
+    /// The code; of several first calls, one loads it.
+    pub(super) async fn loaded(&self) -> Result<&Loaded, String> {
         match &self.0 {
-            State::Function(function) => Some(function),
-            State::Loaded(_) | State::Later { .. } => None,
-        }
-    }
-
-    /// The component; of several first calls, one loads it.
-    pub(super) async fn loaded(&self) -> Result<&LoadedComponent, String> {
-        match &self.0 {
-            State::Loaded(component) => Ok(component),
-            State::Function(_) => {
-                Err("a function of a plain component is no tool by itself".to_owned())
-            }
+            State::Loaded(loaded) => Ok(loaded),
             State::Later {
                 engine,
                 source,
+                function,
                 cell,
                 computes_subjects: _,
-            } => cell.get_or_try_init(|| load(engine, source)).await,
+            } => {
+                cell.get_or_try_init(|| load(engine, source, function.as_ref()))
+                    .await
+            }
         }
     }
 }
 
-async fn load(engine: &ToolEngine, source: &Source) -> Result<LoadedComponent, String> {
+async fn load(
+    engine: &ToolEngine,
+    source: &Source,
+    function: Option<&ToolName>,
+) -> Result<Loaded, String> {
     let (engine, source) = (engine.clone(), source.clone());
-    let loading = tokio::task::spawn_blocking(move || LoadedComponent::load(&engine, source));
-    match loading.await {
-        Ok(Ok(component)) => Ok(component),
-        Ok(Err(error @ ComponentError::Stored { .. })) => Err(format!(
-            "{error}: 'toolgate install --frozen' gets it again"
-        )),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(panicked) => Err(panicked.to_string()),
+    let loading = tokio::task::spawn_blocking(move || AnyComponent::load(&engine, source));
+    let loaded = match loading.await {
+        Ok(Ok(loaded)) => loaded,
+        Ok(Err(error @ ComponentError::Stored { .. })) => {
+            return Err(format!(
+                "{error}: 'toolgate install --frozen' gets it again"
+            ));
+        }
+        Ok(Err(error)) => return Err(error.to_string()),
+        Err(panicked) => return Err(panicked.to_string()),
+    };
+    match (loaded, function) {
+        (AnyComponent::Tool(component), None) => Ok(Loaded::Tool(component)),
+        (AnyComponent::Plain(component), Some(name)) => {
+            let mut functions = component.functions().iter();
+            let found = functions.find(|function| function.name() == name);
+            let found = found.ok_or_else(|| format!("its component has no function '{name}'"))?;
+            Ok(Loaded::Function(Box::new(found.clone())))
+        }
+        (AnyComponent::Tool(_), Some(_)) | (AnyComponent::Plain(_), None) => {
+            Err("its component is of another kind than when it was installed".to_owned())
+        }
     }
 }
 
 impl From<LoadedComponent> for Code {
     fn from(component: LoadedComponent) -> Self {
-        Self(State::Loaded(component))
+        Self(State::Loaded(Loaded::Tool(Box::new(component))))
     }
 }
 
 impl From<PlainFunction> for Code {
     fn from(function: PlainFunction) -> Self {
-        Self(State::Function(Box::new(function)))
+        Self(State::Loaded(Loaded::Function(Box::new(function))))
     }
 }
 
 impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            State::Loaded(component) => component.fmt(f),
-            State::Function(function) => function.fmt(f),
+            State::Loaded(loaded) => loaded.fmt(f),
             State::Later { cell, .. } => f
                 .debug_struct("Later")
                 .field("loaded", &cell.get())

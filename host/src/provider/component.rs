@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::code::Code;
+use super::code::{Code, Loaded};
 use crate::egress::Connector;
 use crate::gate::{CallProgress, Cleared, Provider, ProviderEnd, ProviderReport};
 use crate::model::{HostFailure, Stop, Subject};
@@ -127,7 +127,8 @@ impl Provider for ComponentProvider {
             return None;
         }
         match self.component.loaded().await {
-            Ok(component) => component.subjects(input).await,
+            Ok(Loaded::Tool(component)) => component.subjects(input).await,
+            Ok(Loaded::Function(_)) => None,
             Err(failure) => {
                 tracing::error!("{failure}");
                 Some(Err(
@@ -138,25 +139,25 @@ impl Provider for ComponentProvider {
     }
 
     async fn execute(&self, call: Cleared) -> ProviderReport {
-        if let Some(function) = self.component.function() {
-            return reported(function.call(self.setup(&call), call.input()).await);
-        }
-        let input = match serde_json::to_string(call.input().as_ref()) {
-            Ok(input) => input,
-            Err(error) => {
-                return host_error(format!("the input cannot be written as JSON: {error}"));
-            }
-        };
         let limit = call.tool().limits().timeout.duration();
-        let component = match tokio::time::timeout(limit, self.component.loaded()).await {
-            Ok(Ok(component)) => component,
+        let loaded = match tokio::time::timeout(limit, self.component.loaded()).await {
+            Ok(Ok(loaded)) => loaded,
             Ok(Err(failure)) => return host_error(failure),
             Err(_late) => {
                 let end = ProviderEnd::Stopped(Stop::WallClock { limit });
                 return nothing_ran(end);
             }
         };
-        reported(component.call(self.setup(&call), &input).await)
+        let component = match loaded {
+            Loaded::Tool(component) => component,
+            Loaded::Function(function) => {
+                return reported(function.call(self.setup(&call), call.input()).await);
+            }
+        };
+        match serde_json::to_string(call.input().as_ref()) {
+            Ok(input) => reported(component.call(self.setup(&call), &input).await),
+            Err(error) => host_error(format!("the input cannot be written as JSON: {error}")),
+        }
     }
 }
 

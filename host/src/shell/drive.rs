@@ -15,6 +15,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 use tokio::time::{Instant, timeout};
 
+use super::beyond::Beyond;
 use super::capture::{SPILLED, Spill, Stream};
 use super::cgroup::Cgroup;
 use super::command::Kind;
@@ -49,6 +50,8 @@ pub(super) struct Drive {
     pub(super) streams: Streams,
     pub(super) spill: Option<Box<dyn Spill>>,
     pub(super) cgroup: Option<Cgroup>,
+    /// What the tree is only a client of.
+    pub(super) beyond: Option<Box<dyn Beyond>>,
     pub(super) begun: Instant,
     pub(super) facts: Facts,
 }
@@ -110,15 +113,20 @@ impl Facts {
 impl Drive {
     /// Drives it to its end.
     pub(super) async fn run(mut self) -> Ended {
-        let reason = self.reason().await;
+        let mut reason = self.reason().await;
         let mut background = 0;
         if matches!(
             reason.outcome,
             CommandEnd::Exit { .. } | CommandEnd::Signal { .. }
         ) {
+            reason = self.told_beyond(reason).await;
             background = self.after_the_shell(reason.others).await;
         }
-        let stuck = self.end_tree().await;
+        let left = match &mut self.beyond {
+            Some(beyond) => beyond.end().await,
+            None => None,
+        };
+        let stuck = left.or(self.end_tree().await);
         let held = !self.drain().await;
         let buried = timeout(LONGEST_BURIAL, self.launcher.wait()).await;
         tracing::trace!(?buried, "a launcher");
@@ -175,9 +183,31 @@ impl Drive {
         }
     }
 
+    /// Why a command ended whose client did.
+    async fn told_beyond(&mut self, client: Reason) -> Reason {
+        if self.beyond.is_some() {
+            // What was told last may still be in the stream.
+            self.read_for(GRACE).await;
+        }
+        let Some(beyond) = &self.beyond else {
+            return client;
+        };
+        let (outcome, others, note) = beyond.ended();
+        Reason {
+            outcome,
+            others,
+            note,
+        }
+    }
+
     /// Takes what was read. Gives how much there was until now.
     fn take(&mut self, (stream, length): (Stream, usize)) -> u64 {
         let bytes = self.streams.buffer(length);
+        if let (Some(beyond), Stream::Err) = (&mut self.beyond, stream) {
+            // A report is no output.
+            beyond.hear(bytes);
+            return 0;
+        }
         self.shared.push(stream, bytes);
         let [out, err] = &*self.shared.captures();
         let total = out.total() + err.total();
@@ -198,8 +228,9 @@ impl Drive {
 
     /// Lets what the shell left behind finish its printing. Gives how many processes have to be stopped.
     async fn after_the_shell(&mut self, others: u32) -> u32 {
-        if others == 0 {
-            return 0;
+        // What runs beyond has ended with all of its own.
+        if others == 0 || self.beyond.is_some() {
+            return others;
         }
         self.read_for(GRACE).await;
         // Programs close their output a moment before they exit.

@@ -49,6 +49,8 @@ pub enum Containment {
     ProcessGroup,
     /// A supervisor that kills until no child is left: sound where it reports success.
     Subreaper,
+    /// A container: its engine says that it is gone.
+    Container,
     /// A control group, killed as one.
     Cgroup,
     /// A PID namespace, ended by the kernel with its first process.
@@ -61,6 +63,7 @@ impl Containment {
         match self {
             Self::ProcessGroup => "process_group",
             Self::Subreaper => "subreaper",
+            Self::Container => "container",
             Self::Cgroup => "cgroup",
             Self::PidNamespace => "pid_namespace",
         }

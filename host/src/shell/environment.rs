@@ -68,6 +68,16 @@ pub(super) fn of_command(settings: &Settings, writable: &[PathBuf]) -> Vec<Vec<u
     joined(variables)
 }
 
+/// What a command in a container sees beside what its image sets.
+pub(super) fn of_container(settings: &Settings) -> impl Iterator<Item = (&str, &str)> {
+    let fixed = FIXED
+        .into_iter()
+        .chain([("HOME", "/tmp"), ("TMPDIR", "/tmp")]);
+    let set = settings.set.iter();
+    // Of two values of one name, engines take the last.
+    fixed.chain(set.map(|(name, value)| (name.as_str(), value.as_str())))
+}
+
 /// The environment of a service, `NAME=value`: what every program finds, and what the operator named for this one, secrets
 /// included.
 pub(super) fn of_service(

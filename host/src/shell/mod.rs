@@ -13,10 +13,12 @@
 //! | `settings` | what the operator set: [`Settings`] |
 //! | `local`, `bubblewrap` | [`LocalShell`], [`BubblewrapShell`]: who makes the sandbox on this machine |
 //! | `machine`, `start` | which containment this machine gives, and starting in it |
+//! | `container` | [`ContainerShell`]: commands in containers, by an engine's client |
 //! | `program` | where bubblewrap or a container engine's client is |
 //! | `launcher` | the embedded program that sets everything up |
 //! | `control`, `wire` | the talk with it |
 //! | `drive`, `streams`, `running` | a command while it runs |
+//! | `beyond` | what runs beyond a client that is held here |
 //! | `service` | a program that talks through its input and output: [`Program`], [`Service`] |
 //! | `pty`, `sessions` | a command on a terminal, and the terminals of a host |
 //! | `capture`, `text` | its output, bounded, and as a model reads it |
@@ -26,11 +28,13 @@
 //! | `cgroup` | a control group of a command |
 //! | `cause` | why a sandbox cannot be had, and what to do |
 
+mod beyond;
 mod bubblewrap;
 mod capture;
 mod cause;
 mod cgroup;
 mod command;
+mod container;
 mod control;
 mod drive;
 mod ended;
@@ -63,6 +67,7 @@ mod wire;
 pub use bubblewrap::BubblewrapShell;
 pub use capture::{Piece, Spill, SpillFile, Stream};
 pub use command::{Command, CouldNotStart, Kind, Network, Sandbox};
+pub use container::{Container, ContainerShell, Engine};
 pub use ended::{Captured, CommandEnd, Containment, Ended, InForce, Landlock, Stuck};
 pub use local::LocalShell;
 pub use machine::Probe;

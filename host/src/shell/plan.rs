@@ -186,7 +186,7 @@ fn arguments(line: &str, script: bool) -> Vec<Vec<u8>> {
 }
 
 /// The real paths of roots, which must exist.
-fn roots(given: &[PathBuf]) -> Result<Vec<PathBuf>, CouldNotStart> {
+pub(super) fn roots(given: &[PathBuf]) -> Result<Vec<PathBuf>, CouldNotStart> {
     let mut real = Vec::new();
     for path in given {
         let root = path.canonicalize().map_err(|error| {

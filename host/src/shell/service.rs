@@ -51,7 +51,8 @@ pub(super) struct Ours {
 #[derive(Debug)]
 pub(super) struct Ends {
     pub(super) input: OwnedFd,
-    pub(super) output: OwnedFd,
+    /// None where the output is read as that of any command.
+    pub(super) output: Option<OwnedFd>,
 }
 
 impl Ours {
@@ -73,6 +74,7 @@ pub(super) fn pipes() -> Result<(Ours, Ends), CouldNotStart> {
             input: Sender::from_owned_fd(input_end)?,
             output: Receiver::from_owned_fd(output_end)?,
         };
+        let output = Some(output);
         Ok((ours, Ends { input, output }))
     };
     open().map_err(|error| {

@@ -92,6 +92,9 @@ pub enum SettingsError {
     /// What bubblewrap does not do.
     #[error("bubblewrap {0}")]
     Bubblewrap(String),
+    /// What a container does not do, or needs.
+    #[error("a container {0}")]
+    Container(String),
     /// A relative shell.
     #[error("the shell '{}' is no absolute path", .0.display())]
     Shell(PathBuf),

@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Signal, pidfd_send_signal};
+use tokio::process::Child;
 use tokio::time::{Instant, timeout};
 
+use super::beyond::{self, Beyond};
 use super::cause;
 use super::cgroup::Cgroup;
 use super::command::{Command, CouldNotStart};
@@ -29,74 +31,155 @@ pub(super) const LONGEST_START: Duration = Duration::from_secs(20);
 /// Starts a planned command. The deadline counts from here.
 pub(super) async fn start(
     launcher: &Launcher,
-    mut command: Command,
-    mut planned: Planned,
+    command: Command,
+    planned: Planned,
     cgroup: Option<Cgroup>,
     writable: Vec<PathBuf>,
 ) -> Result<Running, CouldNotStart> {
-    let begun = Instant::now();
-    let group = cgroup.as_ref();
-    planned.plan.cgroup = group.map(|group| group.folder().as_os_str().as_bytes().to_vec());
+    Start {
+        launcher,
+        cgroup,
+        writable,
+        beyond: None,
+    }
+    .run(command, planned)
+    .await
+}
+
+/// Starts a client, and waits until what it starts has begun.
+pub(super) async fn start_beyond(
+    launcher: &Launcher,
+    command: Command,
+    planned: Planned,
+    writable: Vec<PathBuf>,
+    beyond: Box<dyn Beyond>,
+) -> Result<Running, CouldNotStart> {
+    Start {
+        launcher,
+        cgroup: None,
+        writable,
+        beyond: Some(beyond),
+    }
+    .run(command, planned)
+    .await
+}
+
+/// What a start needs beside the command.
+struct Start<'a> {
+    launcher: &'a Launcher,
+    cgroup: Option<Cgroup>,
+    writable: Vec<PathBuf>,
+    /// What the launcher starts only a client of.
+    beyond: Option<Box<dyn Beyond>>,
+}
+
+impl Start<'_> {
+    async fn run(
+        self,
+        mut command: Command,
+        mut planned: Planned,
+    ) -> Result<Running, CouldNotStart> {
+        let mut begun = Instant::now();
+        let mut beyond = self.beyond;
+        let group = self.cgroup.as_ref();
+        planned.plan.cgroup = group.map(|group| group.folder().as_os_str().as_bytes().to_vec());
+        let has_terminal = planned.plan.terminal.is_some();
+        // The second stream of a client is its report.
+        let separate = command.separate || beyond.is_some();
+        let Launched {
+            control,
+            child,
+            pipes,
+        } = launched(self.launcher, &command, &planned, separate)?;
+        // From here on only the other side holds it.
+        planned.ends = None;
+        let Begun {
+            first,
+            force,
+            terminal,
+        } = begin(&control, planned.plan.hold, has_terminal).await?;
+        let terminal = terminal
+            .map(master)
+            .transpose()
+            .map_err(|error| open(&error))?;
+        let own = || terminal.clone().map(Streams::of_terminal);
+        let mut streams = pipes
+            .or_else(own)
+            .ok_or_else(|| open(&io::ErrorKind::BrokenPipe.into()))?;
+        let mut facts = facts(&command, planned, group, force, self.writable);
+        if let Some(beyond) = &mut beyond {
+            facts.sandbox = beyond::begun(beyond.as_mut(), &control, &mut streams).await?;
+            facts.containment = Containment::Container;
+            // What an engine takes to start is not the command's time.
+            begun = Instant::now();
+        }
+        let shared = Arc::new(Shared::new());
+        let mut lost = facts.ended(CommandEnd::Cancelled);
+        let note = "the host stopped before the command's end".to_owned();
+        lost.notes.push(note);
+        let (containment, sandbox) = (facts.containment, facts.sandbox.clone());
+        let drive = Drive {
+            shared: Arc::clone(&shared),
+            control: control.clone(),
+            launcher: child,
+            first: watched(first).map_err(|error| open(&error))?,
+            streams,
+            spill: command.spill.take(),
+            cgroup: self.cgroup,
+            beyond,
+            begun,
+            facts,
+        };
+        Ok(Running {
+            shared,
+            control,
+            task: tokio::spawn(drive.run()),
+            containment,
+            sandbox,
+            lost: Box::new(lost),
+            terminal,
+        })
+    }
+}
+
+/// A launcher that has its plan.
+struct Launched {
+    control: Control,
+    child: Child,
+    /// None: there is a terminal instead.
+    pipes: Option<Streams>,
+}
+
+fn launched(
+    launcher: &Launcher,
+    command: &Command,
+    planned: &Planned,
+    separate: bool,
+) -> Result<Launched, CouldNotStart> {
     let (control, socket) = Control::pair().map_err(|error| open(&error))?;
-    let has_terminal = planned.plan.terminal.is_some();
-    let (pipes, out, err) = outputs(&planned, command.separate).map_err(|error| open(&error))?;
+    let (pipes, out, err) = outputs(planned, separate).map_err(|error| open(&error))?;
     let child = launcher.start(&socket, &out, &err).map_err(|error| {
         let hint = format!("the shell's launcher cannot be started: {error}");
         CouldNotStart::system(Step::Launcher, &error, hint)
     })?;
-    drop((socket, out, err));
     let script = planned.script.then_some(command.line.as_str());
     let input = planned.ends.as_ref().map(|ends| &ends.input);
     control
         .run(&planned.plan.encode(), script, input)
         .map_err(|error| open(&error))?;
-    let Begun {
-        first,
-        force,
-        terminal,
-    } = begin(&control, planned.plan.hold, has_terminal).await?;
-    let terminal = terminal
-        .map(master)
-        .transpose()
-        .map_err(|error| open(&error))?;
-    let own = || terminal.clone().map(Streams::of_terminal);
-    let streams = pipes
-        .or_else(own)
-        .ok_or_else(|| open(&io::ErrorKind::BrokenPipe.into()))?;
-    let facts = facts(&command, planned, group, force, writable);
-    let shared = Arc::new(Shared::new());
-    let mut lost = facts.ended(CommandEnd::Cancelled);
-    let note = "the host stopped before the command's end".to_owned();
-    lost.notes.push(note);
-    let (containment, sandbox) = (facts.containment, facts.sandbox.clone());
-    let drive = Drive {
-        shared: Arc::clone(&shared),
-        control: control.clone(),
-        launcher: child,
-        first: watched(first).map_err(|error| open(&error))?,
-        streams,
-        spill: command.spill.take(),
-        cgroup,
-        begun,
-        facts,
-    };
-    Ok(Running {
-        shared,
+    Ok(Launched {
         control,
-        task: tokio::spawn(drive.run()),
-        containment,
-        sandbox,
-        lost: Box::new(lost),
-        terminal,
+        child,
+        pipes,
     })
 }
 
 /// Pipes and their writing ends; for a terminal, which comes later, none, and nowhere. The output of a service is not read
 /// here.
 fn outputs(planned: &Planned, separate: bool) -> io::Result<(Option<Streams>, OwnedFd, OwnedFd)> {
-    if let Some(ends) = &planned.ends {
+    if let Some(output) = planned.ends.as_ref().and_then(|ends| ends.output.as_ref()) {
         let (errors, end) = Streams::of_errors()?;
-        return Ok((Some(errors), ends.output.try_clone()?, end));
+        return Ok((Some(errors), output.try_clone()?, end));
     }
     if planned.plan.terminal.is_some() {
         let nowhere = OwnedFd::from(File::options().write(true).open("/dev/null")?);

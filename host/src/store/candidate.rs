@@ -78,6 +78,11 @@ impl Candidate {
         &self.declaration
     }
 
+    /// Whether it is a function of a plain component, for which nobody vouches.
+    pub fn is_plain(&self) -> bool {
+        self.declared.plain
+    }
+
     /// What installing it would be.
     pub fn step(&self) -> &Step {
         &self.step
@@ -110,7 +115,7 @@ pub(super) fn key(signed: &Signed) -> Option<&str> {
 
 impl Store {
     /// Looks at a component that was got: compiles it within bounds, asks it what it is in an empty sandbox, and compares
-    /// that with what is installed. Changes nothing.
+    /// that with what is installed. Changes nothing. Of a plain component, each function is a tool of its own.
     ///
     /// # Errors
     /// It cannot be installed, whatever anybody says.
@@ -119,7 +124,7 @@ impl Store {
         engine: &ToolEngine,
         fetched: Fetched,
         choice: &Choice,
-    ) -> Result<Candidate, StoreError> {
+    ) -> Result<Vec<Candidate>, StoreError> {
         let digest = sha256(&fetched.bytes);
         if let Some((wanted, by)) = &choice.pinned
             && pinned(wanted) != Some(&digest)
@@ -133,35 +138,44 @@ impl Store {
         }
         let publisher = publisher(&fetched, choice)?;
         let source = runtime::Source::Bytes(fetched.bytes.clone());
-        let (declared, declaration) = asked(engine, source).await.map_err(|error| {
+        let asked = asked(engine, source).await.map_err(|error| {
             mixed(&error).unwrap_or_else(|| StoreError::Component {
                 origin: fetched.source.clone(),
                 error,
             })
         })?;
-        let name = QualifiedName::new(publisher, declaration.name.clone())?;
-        if let Some(wanted) = &choice.name
-            && *wanted != name
-        {
-            return Err(StoreError::Pinned {
-                origin: format!("{} ({name})", fetched.source),
-                found: digest.clone(),
-                pinned: digest,
-                by: format!("the lock names it {wanted}, which"),
-            });
+        let mut named = Vec::new();
+        for (declared, declaration) in asked {
+            let name = QualifiedName::new(publisher.clone(), declaration.name.clone())?;
+            named.push((name, declared, declaration));
+        }
+        if let Some(wanted) = &choice.name {
+            let all: Vec<String> = named.iter().map(|(name, _, _)| name.to_string()).collect();
+            named.retain(|(name, _, _)| name == wanted);
+            if named.is_empty() {
+                return Err(StoreError::Pinned {
+                    origin: format!("{} ({})", fetched.source, all.join(", ")),
+                    found: digest.clone(),
+                    pinned: digest,
+                    by: format!("the lock names it {wanted}, which"),
+                });
+            }
         }
         let lock = self.lock()?;
-        free(&name, &fetched, choice, &lock)?;
-        let step = self.step(&name, &digest, (&declared, &declaration), &lock)?;
-        Ok(Candidate {
-            name,
-            digest,
-            fetched,
-            declared,
-            declaration,
-            step,
-            lock: lock.version,
-        })
+        let candidates = named.into_iter().map(|(name, declared, declaration)| {
+            free(&name, &fetched, choice, &lock)?;
+            let step = self.step(&name, &digest, (&declared, &declaration), &lock)?;
+            Ok(Candidate {
+                name,
+                digest: digest.clone(),
+                fetched: fetched.clone(),
+                declared,
+                declaration,
+                step,
+                lock: lock.version.clone(),
+            })
+        });
+        candidates.collect()
     }
 
     fn step(

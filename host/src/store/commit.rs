@@ -56,10 +56,11 @@ impl Store {
             let text = candidate.declared.text().map_err(|error| {
                 StoreError::file(&self.lock_file(), std::io::Error::other(error))
             })?;
-            let file = declared::file(&self.folder, &candidate.digest);
+            let declaration = sha256(text.as_bytes());
+            let file = declared::file(&self.folder, &declaration);
             files::replace(&file, text.as_bytes())?;
             moment("the declaration is kept")?;
-            let entry = entry(candidate, sha256(text.as_bytes()), &lock, *grants);
+            let entry = entry(candidate, declaration, &lock, *grants);
             lock.removed.remove(&candidate.name);
             lock.tools.insert(candidate.name.clone(), entry);
         }
@@ -172,12 +173,15 @@ impl Store {
         if let Err(error) = declared::all(&self.folder) {
             tracing::warn!("the index of installed tools: {error}");
         }
-        let named: BTreeSet<&str> = lock
-            .tools
-            .values()
-            .map(|entry| entry.digest.as_str())
-            .collect();
-        for folder in ["blobs", "declarations"] {
+        let digests = |of: fn(&Entry) -> &String| -> BTreeSet<&str> {
+            lock.tools
+                .values()
+                .map(|entry| of(entry).as_str())
+                .collect()
+        };
+        let blobs = digests(|entry| &entry.digest);
+        let declarations = digests(|entry| &entry.declaration);
+        for (folder, named) in [("blobs", blobs), ("declarations", declarations)] {
             let Ok(entries) = fs::read_dir(self.folder.join(folder)) else {
                 continue;
             };
@@ -261,10 +265,9 @@ mod tests {
 
     async fn candidate(store: &Store, engine: &ToolEngine, bytes: Vec<u8>) -> Candidate {
         let choice = Choice::default();
-        store
-            .examine(engine, fetched(bytes), &choice)
-            .await
-            .unwrap()
+        let examined = store.examine(engine, fetched(bytes), &choice).await;
+        let [candidate] = <[Candidate; 1]>::try_from(examined.unwrap()).unwrap();
+        candidate
     }
 
     /// The digest that is installed; everything that belongs to it is there.

@@ -38,10 +38,24 @@ pub(super) struct Declared {
     annotations: Vec<(String, String)>,
     pub(super) computes_subjects: bool,
     pub(super) needs_shell: bool,
+    /// It is a function of a plain component, and its name that of the function.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) plain: bool,
 }
 
 impl Declared {
+    /// What a component of our contract declared.
     pub(super) fn of(component: &LoadedComponent, declaration: &Declaration) -> Self {
+        Self {
+            computes_subjects: component.computes_subjects(),
+            needs_shell: component.needs_shell(declaration),
+            plain: false,
+            ..Self::of_function(declaration)
+        }
+    }
+
+    /// What a function of a plain component is made out to be.
+    pub(super) fn of_function(declaration: &Declaration) -> Self {
         let parts = declaration.parts();
         Self {
             contract: CONTRACT.to_owned(),
@@ -53,8 +67,9 @@ impl Declared {
             subject: parts.subject,
             capabilities: parts.capabilities,
             annotations: parts.annotations,
-            computes_subjects: component.computes_subjects(),
-            needs_shell: component.needs_shell(declaration),
+            computes_subjects: false,
+            needs_shell: false,
+            plain: true,
         }
     }
 
@@ -88,7 +103,7 @@ impl Declared {
     }
 }
 
-/// The file of the declaration of a component.
+/// The file of a declaration of this digest.
 pub(super) fn file(folder: &Path, digest: &str) -> PathBuf {
     folder.join("declarations").join(format!("{digest}.json"))
 }
@@ -99,7 +114,7 @@ fn index_file(folder: &Path) -> PathBuf {
 
 /// The kept declaration of a tool; none if it has to be asked for anew.
 pub(super) fn one(folder: &Path, entry: &Entry) -> Result<Option<Declared>, StoreError> {
-    let bytes = files::read(&file(folder, &entry.digest), MAX_DECLARATION)?;
+    let bytes = files::read(&file(folder, &entry.declaration), MAX_DECLARATION)?;
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     Ok(text.and_then(|text| Declared::read(&text, &entry.declaration)))
 }

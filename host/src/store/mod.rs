@@ -36,7 +36,7 @@ pub use signature::{SignatureError, Signed, file as signature_file, message as s
 use self::declared::Declared;
 use self::files::sha256;
 use crate::model::{Declaration, suggestion};
-use crate::runtime::{self, ComponentError, LoadedComponent, ToolEngine};
+use crate::runtime::{self, AnyComponent, ComponentError, ToolEngine};
 use crate::state;
 
 /// The store's folder in the state directory.
@@ -61,6 +61,8 @@ pub struct Installed {
     pub computes_subjects: bool,
     /// It is of no use without a shell.
     pub needs_shell: bool,
+    /// It is a function of a plain component: what it reaches is what the operator grants.
+    pub plain: bool,
     /// The component.
     pub component: runtime::Source,
 }
@@ -161,10 +163,16 @@ impl Store {
             };
             let declared = match declared {
                 Some(declared) => declared,
-                None => asked(engine, component.clone()).await.map_err(wrong)?.0,
+                None => {
+                    let asked = asked(engine, component.clone()).await.map_err(wrong)?;
+                    let mut ours = asked.into_iter();
+                    let ours = ours.find(|(_, declaration)| declaration.name == *name.tool());
+                    ours.ok_or_else(|| wrong(ComponentError::NotATool))?.0
+                }
             };
             let (computes_subjects, needs_shell) =
                 (declared.computes_subjects, declared.needs_shell);
+            let plain = declared.plain;
             let declaration = declared.declaration(name.published());
             installed.push(Installed {
                 declaration: declaration.map_err(|error| wrong(error.into()))?,
@@ -172,6 +180,7 @@ impl Store {
                 entry,
                 computes_subjects,
                 needs_shell,
+                plain,
                 component,
             });
         }
@@ -187,14 +196,26 @@ impl Store {
     }
 }
 
-/// Loads a component and asks it what it is.
+/// Loads a component and asks it what it is: one tool, or of a plain component each function that can be one.
 async fn asked(
     engine: &ToolEngine,
     source: runtime::Source,
-) -> Result<(Declared, Declaration), ComponentError> {
+) -> Result<Vec<(Declared, Declaration)>, ComponentError> {
     let on = engine.clone();
-    let loading = tokio::task::spawn_blocking(move || LoadedComponent::load(&on, source)).await;
+    let loading = tokio::task::spawn_blocking(move || AnyComponent::load(&on, source)).await;
     let component = loading.map_err(|panicked| ComponentError::Invalid(panicked.to_string()))??;
-    let declaration = component.describe().await?;
-    Ok((Declared::of(&component, &declaration), declaration))
+    match component {
+        AnyComponent::Tool(component) => {
+            let declaration = component.describe().await?;
+            Ok(vec![(Declared::of(&component, &declaration), declaration)])
+        }
+        AnyComponent::Plain(component) => {
+            let functions = component.functions().iter();
+            let declared = functions.map(|function| {
+                let declaration = function.declaration()?;
+                Ok((Declared::of_function(&declaration), declaration))
+            });
+            declared.collect()
+        }
+    }
 }

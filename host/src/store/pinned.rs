@@ -60,9 +60,10 @@ impl Store {
                 publisher: unsigned.then(|| name.publisher().clone()),
                 ..choice.clone()
             };
-            let mut candidate = self.examine(engine, fetched, &choice).await?;
-            candidate.fetched.source.clone_from(&entry.source);
-            candidates.push(candidate);
+            for mut candidate in self.examine(engine, fetched, &choice).await? {
+                candidate.fetched.source.clone_from(&entry.source);
+                candidates.push(candidate);
+            }
         }
         Ok(candidates)
     }

@@ -36,8 +36,8 @@ async fn installed(desk: &Desk) {
             publisher: Some(Publisher::chosen(&format!("p{}", letters(number))).unwrap()),
             ..Choice::default()
         };
-        let candidate = store.examine(&engine, fetched, &choice).await.unwrap();
-        candidates.push((candidate, Grants::Withhold));
+        let examined = store.examine(&engine, fetched, &choice).await.unwrap();
+        candidates.extend(examined.into_iter().map(|one| (one, Grants::Withhold)));
     }
     assert_eq!(engine.compilations(), 1, "all have the same bytes");
     store.install(&candidates).unwrap();

@@ -8,6 +8,8 @@ mod world {
 
             world fetching {
                 export fetch: func(authority: string) -> result<string, string>;
+                /// Fetches `/` of the authority, whatever the URL is.
+                export fetch-url: func(url: string, authority: string) -> result<string, string>;
             }
         "#,
     });
@@ -21,6 +23,10 @@ mod world {
             fetched
                 .map(|status| format!("status {status}"))
                 .map_err(|error| format!("{error:?}"))
+        }
+
+        fn fetch_url(_url: String, authority: String) -> Result<String, String> {
+            Self::fetch(authority)
         }
     }
 

@@ -61,6 +61,8 @@ impl Entry {
             let word = match shell {
                 ShellFlag::Local => "local",
                 ShellFlag::Bubblewrap => "bubblewrap",
+                ShellFlag::Docker => "docker",
+                ShellFlag::Podman => "podman",
                 ShellFlag::None => "none",
             };
             flag("--shell", word.to_owned());

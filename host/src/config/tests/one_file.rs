@@ -174,7 +174,7 @@ fn an_unknown_value_stops_with_the_nearest_one() {
     assert_mistakes(&[
         (
             "[shell]\nkind = \"bublewrap\"",
-            "/etc/toolgate.toml:2: unknown variant `bublewrap`, expected one of `local`, `bubblewrap`, `none`. Did you mean \
+            "/etc/toolgate.toml:2: unknown variant `bublewrap`, expected one of `local`, `bubblewrap`, `docker`, `podman`, `none`. Did you mean \
              'bubblewrap'?",
         ),
         (
@@ -186,18 +186,24 @@ fn an_unknown_value_stops_with_the_nearest_one() {
 
 #[test]
 fn what_runs_outside_of_the_sandbox_is_the_operators() {
-    let text = "\n[shell]\nprogram = \"/ws/bwrap\"";
-    for layer in [Layer::Project, Layer::Local] {
-        let mut config = Config::default();
-        let path = Path::new("/ws/.toolgate/toolgate.toml");
-        let said = merge::add(&mut config, layer, path, text).unwrap_err();
-        let said = said.to_string();
-        assert!(
-            said.starts_with("/ws/.toolgate/toolgate.toml:3: 'program' of [shell]"),
-            "{said}"
-        );
-        assert!(said.ends_with("set it in your own file"), "{said}");
+    let set = [
+        ("program", "program = \"/ws/bwrap\""),
+        ("image", "image = \"x:1\""),
+        ("arguments", "arguments = [\"--privileged\"]"),
+    ];
+    for (key, text) in set {
+        for layer in [Layer::Project, Layer::Local] {
+            let mut config = Config::default();
+            let path = Path::new("/ws/.toolgate/toolgate.toml");
+            let text = format!("\n[shell]\n{text}");
+            let said = merge::add(&mut config, layer, path, &text).unwrap_err();
+            let said = said.to_string();
+            let begins = format!("/ws/.toolgate/toolgate.toml:3: '{key}' of [shell]");
+            assert!(said.starts_with(&begins), "{said}");
+            assert!(said.ends_with("set it in your own file"), "{said}");
+        }
     }
+    let text = "\n[shell]\nprogram = \"/ws/bwrap\"";
     let config = read(text).unwrap();
     assert_eq!(config.shell.program.unwrap().value, Path::new("/ws/bwrap"));
 }

@@ -303,23 +303,14 @@ impl PlainFunction {
         &self.digest
     }
 
-    /// What the tool is, in the worst case: it changes, destroys and reaches out. `words` of the operator come before
-    /// the component's own; `capabilities` are what the operator lets it ask for, in the words of a declaration.
+    /// What the tool is, in the worst case: it changes, destroys and reaches out. It asks for nothing.
     ///
     /// # Errors
-    /// The operator's words do not hold, or its schema is too large.
-    pub fn declaration(
-        &self,
-        words: Option<&str>,
-        capabilities: Vec<(String, String, String, bool)>,
-    ) -> Result<Declaration, DeclarationError> {
-        let description = match words {
-            Some(words) => words.to_owned(),
-            None => self.description(),
-        };
+    /// Its schema is too large.
+    pub fn declaration(&self) -> Result<Declaration, DeclarationError> {
         Declaration::check(DeclarationParts {
             name: self.name.to_string(),
-            description,
+            description: self.description(),
             input_schema: schema::object(&self.signature.parameters).to_string(),
             output_schema: self.output_schema().map(|schema| schema.to_string()),
             claim: Claim {
@@ -330,7 +321,7 @@ impl PlainFunction {
                 exclusive: true,
             },
             subject: None,
-            capabilities,
+            capabilities: Vec::new(),
             annotations: Vec::new(),
         })
     }
