@@ -23,37 +23,42 @@ pub(super) enum Loaded {
 
 enum State {
     Loaded(Loaded),
-    Later {
-        engine: ToolEngine,
-        source: Source,
-        /// The function of a plain component; none: the component is the tool.
-        function: Option<ToolName>,
-        computes_subjects: bool,
-        cell: OnceCell<Loaded>,
-    },
+    Later(Box<Later>),
+}
+
+struct Later {
+    engine: ToolEngine,
+    source: Source,
+    /// The function of a plain component; none: the component is the tool.
+    function: Option<ToolName>,
+    computes_subjects: bool,
+    cell: OnceCell<Loaded>,
 }
 
 impl Code {
     /// A component that is loaded when it is first called, and kept. What cannot be loaded is tried again at the next call.
     pub fn later(engine: ToolEngine, source: Source, computes_subjects: bool) -> Self {
-        Self(State::Later {
-            engine,
-            source,
-            function: None,
-            computes_subjects,
-            cell: OnceCell::new(),
-        })
+        Self::of(engine, source, None, computes_subjects)
     }
 
     /// The same for a function of a plain component.
     pub fn function_later(engine: ToolEngine, source: Source, function: ToolName) -> Self {
-        Self(State::Later {
+        Self::of(engine, source, Some(function), false)
+    }
+
+    fn of(
+        engine: ToolEngine,
+        source: Source,
+        function: Option<ToolName>,
+        computes_subjects: bool,
+    ) -> Self {
+        Self(State::Later(Box::new(Later {
             engine,
             source,
-            function: Some(function),
-            computes_subjects: false,
+            function,
+            computes_subjects,
             cell: OnceCell::new(),
-        })
+        })))
     }
 
     /// Whether it computes subjects, which needs no loading to know.
@@ -61,9 +66,7 @@ impl Code {
         match &self.0 {
             State::Loaded(Loaded::Tool(component)) => component.computes_subjects(),
             State::Loaded(Loaded::Function(_)) => false,
-            State::Later {
-                computes_subjects, ..
-            } => *computes_subjects,
+            State::Later(later) => later.computes_subjects,
         }
     }
 
@@ -71,26 +74,13 @@ impl Code {
     pub(super) async fn loaded(&self) -> Result<&Loaded, String> {
         match &self.0 {
             State::Loaded(loaded) => Ok(loaded),
-            State::Later {
-                engine,
-                source,
-                function,
-                cell,
-                computes_subjects: _,
-            } => {
-                cell.get_or_try_init(|| load(engine, source, function.as_ref()))
-                    .await
-            }
+            State::Later(later) => later.cell.get_or_try_init(|| load(later)).await,
         }
     }
 }
 
-async fn load(
-    engine: &ToolEngine,
-    source: &Source,
-    function: Option<&ToolName>,
-) -> Result<Loaded, String> {
-    let (engine, source) = (engine.clone(), source.clone());
+async fn load(later: &Later) -> Result<Loaded, String> {
+    let (engine, source) = (later.engine.clone(), later.source.clone());
     let loading = tokio::task::spawn_blocking(move || AnyComponent::load(&engine, source));
     let loaded = match loading.await {
         Ok(Ok(loaded)) => loaded,
@@ -102,7 +92,7 @@ async fn load(
         Ok(Err(error)) => return Err(error.to_string()),
         Err(panicked) => return Err(panicked.to_string()),
     };
-    match (loaded, function) {
+    match (loaded, &later.function) {
         (AnyComponent::Tool(component), None) => Ok(Loaded::Tool(component)),
         (AnyComponent::Plain(component), Some(name)) => {
             let mut functions = component.functions().iter();
@@ -132,9 +122,9 @@ impl fmt::Debug for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             State::Loaded(loaded) => loaded.fmt(f),
-            State::Later { cell, .. } => f
+            State::Later(later) => f
                 .debug_struct("Later")
-                .field("loaded", &cell.get())
+                .field("loaded", &later.cell.get())
                 .finish_non_exhaustive(),
         }
     }
