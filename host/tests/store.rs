@@ -10,6 +10,8 @@
     reason = "the test starts the program under test, and stops at the first surprise"
 )]
 
+#[path = "store/broken.rs"]
+mod broken;
 #[path = "store/code.rs"]
 mod code;
 #[path = "store/desk.rs"]

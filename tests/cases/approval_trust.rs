@@ -45,6 +45,13 @@ impl Workspace {
             "[[hooks.pre_tool_use]]\ncommand = [{:?}]\n",
             hook.display().to_string()
         ));
+        let server = scratch.file("server.sh", "#!/bin/sh\nexit 1\n");
+        set_mode(&server, 0o755);
+        toml.push_str(&format!(
+            "[mcp.servers.ext]\ncommand = [{:?}]\nread = [{:?}]\n",
+            server.display().to_string(),
+            scratch.ws.display().to_string()
+        ));
         let file = scratch.file(place, toml);
         let workspace = Self {
             scratch,
@@ -93,6 +100,7 @@ impl Workspace {
         assert_eq!(loaded.in_force, []);
         let config = &loaded.config;
         assert!(config.rules.is_empty() && config.hooks.is_empty() && config.components.is_empty());
+        assert!(config.mcp.is_empty(), "no server of it is started");
         let [not_in_force] = loaded.not_in_force.as_slice() else {
             panic!("{:?}", loaded.not_in_force)
         };
@@ -148,10 +156,12 @@ async fn a23_what_changed_after_it_was_trusted_is_not_run() {
     let trusted = std::fs::read_to_string(&workspace.file).expect("the file");
     let other = workspace.scratch.file("other.sh", "#!/bin/sh\n");
     set_mode(&other, 0o755);
-    let changed = trusted.replace("hook.sh", "other.sh");
-    assert_ne!(changed, trusted);
-    std::fs::write(&workspace.file, changed).expect("changed");
-    assert!(matches!(workspace.why_not(), WhyNot::Changed { .. }));
+    for named in ["hook.sh", "server.sh"] {
+        let changed = trusted.replace(named, "other.sh");
+        assert_ne!(changed, trusted);
+        std::fs::write(&workspace.file, changed).expect("changed");
+        assert!(matches!(workspace.why_not(), WhyNot::Changed { .. }));
+    }
     // One byte that means nothing.
     std::fs::write(&workspace.file, format!("{trusted}\n")).expect("changed");
     assert!(matches!(workspace.why_not(), WhyNot::Changed { .. }));
@@ -169,6 +179,14 @@ async fn a23_what_changed_after_it_was_trusted_is_not_run() {
         other => panic!("{other:?}"),
     }
     workspace.write_hook("one");
+    let server = workspace.scratch.ws.join("server.sh");
+    let was = std::fs::read(&server).expect("the server");
+    std::fs::write(&server, "#!/bin/sh\nexit 2\n").expect("another server");
+    match workspace.why_not() {
+        WhyNot::NamedChanged { path, .. } => assert_eq!(path, server),
+        other => panic!("{other:?}"),
+    }
+    std::fs::write(&server, was).expect("the old server");
     let component = workspace.scratch.ws.join("echo.wasm");
     std::fs::write(&component, toolgate_artifacts::EXITS).expect("another component");
     match workspace.why_not() {

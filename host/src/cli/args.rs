@@ -126,7 +126,7 @@ pub(crate) enum Command {
     Explain(CallArgs),
     /// Serve the tools to an MCP client, over stdin and stdout or over HTTP
     Serve(ServeArgs),
-    /// Tell MCP clients of this server
+    /// MCP servers whose tools are called here, and MCP clients that call these
     Mcp {
         #[command(subcommand)]
         command: McpCommand,

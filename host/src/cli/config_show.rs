@@ -268,6 +268,10 @@ fn shell(config: &Config, rows: &mut Vec<Row>) {
         ));
     }
     one(rows, "shell.guard", &shell.guard, ToString::to_string);
+    for (key, set) in shell.limits.each() {
+        let setting = format!("shell.limits.{key}");
+        rows.push(row(&setting, set.value.to_string(), &set.source));
+    }
     one(rows, "shell.run_as", &shell.run_as, |who| {
         format!("user {}, group {}", who.user, who.group)
     });

@@ -15,7 +15,8 @@ use super::{render, setup};
 
 pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
     let path = PathBuf::from(tool);
-    if path.is_file() {
+    // No tool has a '/' in its name: what is there and no regular file is said so when it is opened.
+    if path.is_file() || (tool.contains('/') && path.exists()) {
         return file(cli, &path).await;
     }
     let host = setup::host(&cli.setup).await?;
@@ -23,11 +24,10 @@ pub(crate) async fn run(cli: &Cli, tool: &str) -> anyhow::Result<Exit> {
     let tools: Vec<_> = host.all_tools().collect();
     let Some(found) = tools.iter().find(|known| known.name().as_str() == tool) else {
         let names = tools.iter().map(|known| known.name().as_str());
-        render::note(&format!(
+        anyhow::bail!(
             "there is neither a tool nor a file '{tool}'.{}",
             suggestion(tool, names)
-        ));
-        return Ok(Exit::Usage);
+        );
     };
     show(
         cli,

@@ -27,6 +27,7 @@ mod runs;
 mod serve;
 mod settings;
 mod shell;
+mod shell_limits;
 mod source;
 mod store;
 #[cfg(test)]
@@ -55,6 +56,7 @@ pub use settings::{
     MAX_PROGRAM_TIMEOUT_MS,
 };
 pub use shell::{ShellContainment, ShellKind, ShellNetwork, ShellSandbox, ShellSetting, ShellUser};
+pub use shell_limits::ShellLimits;
 pub use source::{Layer, Source, Sourced};
 pub use store::{RegistrySetting, StoreSetting};
 pub use trust::{TrustStore, Trusted};

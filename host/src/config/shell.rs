@@ -13,6 +13,7 @@ use super::ConfigError;
 use super::keep::{keep, keep_in};
 use super::reading::Reading;
 use super::settings::Config;
+use super::shell_limits::{self, ShellLimits};
 use super::source::{Layer, Sourced};
 use crate::policy::CommandPattern;
 
@@ -65,6 +66,8 @@ pub(super) struct Shell {
     /// run (`git status:*`). Deny rules over commands still hold. A tool that is named here may also see tasks.
     #[schemars(with = "BTreeMap<String, Vec<String>>")]
     grants: BTreeMap<String, Spanned<Vec<Spanned<String>>>>,
+    /// What one command may take of the machine.
+    limits: shell_limits::Limits,
 }
 
 /// What runs commands.
@@ -158,6 +161,8 @@ pub struct ShellSetting {
     pub grants: BTreeMap<String, Vec<Sourced<String>>>,
     /// Where a tool is named in the grants, also with no pattern.
     pub granted: BTreeMap<String, Sourced<()>>,
+    /// What one command may take.
+    pub limits: ShellLimits,
 }
 
 impl ShellSetting {
@@ -182,16 +187,18 @@ impl ShellSetting {
     }
 }
 
-/// A setting that names what is run outside of the sandbox: a workspace's file may not.
+/// A setting that names what is run outside of the sandbox, or what it may take: a workspace's file may not.
 ///
 /// # Errors
 /// It does.
-fn operators<T>(setting: Option<Sourced<T>>, key: &str) -> Result<Option<Sourced<T>>, ConfigError> {
+pub(super) fn operators<T>(
+    setting: Option<Sourced<T>>,
+    key: &str,
+) -> Result<Option<Sourced<T>>, ConfigError> {
     match setting {
         Some(Sourced { source, .. }) if matches!(source.layer, Layer::Project | Layer::Local) => {
             Err(source.wrong(format!(
-                "'{key}' of [shell] says what is run outside of the sandbox, which a workspace's file may not: set it in your own \
-                 file"
+                "'{key}' of [shell] is the operator's, and this is a workspace's file: set it in your own file"
             )))
         }
         setting => Ok(setting),
@@ -253,6 +260,7 @@ pub(super) fn add(
     for (name, value) in shell.environment {
         keep_in(&mut into.environment, name, reading.sourced(value));
     }
+    shell_limits::add(&mut into.limits, reading, shell.limits)?;
     for (tool, patterns) in shell.grants {
         let source = reading.source(patterns.span().start);
         let named = Sourced { value: (), source };

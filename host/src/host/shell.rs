@@ -139,6 +139,19 @@ fn settings(setting: &ShellSetting) -> Settings {
         let ShellUser { user, group } = value;
         settings.run_as = Some(RunAs { user, group });
     }
+    let limits = &setting.limits;
+    let mib = |set: &Option<Sourced<u64>>, bytes: &mut u64| {
+        if let Some(set) = set {
+            *bytes = set.value << 20;
+        }
+    };
+    mib(&limits.memory_mib, &mut settings.memory);
+    mib(&limits.file_size_mib, &mut settings.file_size);
+    mib(&limits.tmp_mib, &mut settings.tmp_size);
+    let of =
+        |set: &Option<Sourced<u64>>, default: u64| set.as_ref().map_or(default, |set| set.value);
+    settings.processes = of(&limits.processes, settings.processes);
+    settings.open_files = of(&limits.open_files, settings.open_files);
     let pass = setting.pass.iter();
     settings.pass = pass.map(|name| name.value.clone()).collect();
     let set = setting.environment.iter();

@@ -181,6 +181,10 @@ fn an_unknown_value_stops_with_the_nearest_one() {
             "[shell]\nnetwork = \"qqq\"",
             "/etc/toolgate.toml:2: unknown variant `qqq`, expected `off` or `full`",
         ),
+        (
+            "[shell.limits]\nprocesses = 1",
+            "/etc/toolgate.toml:2: 'processes' of [shell.limits] is 1, and it is from 512 to 100000",
+        ),
     ]);
 }
 
@@ -190,6 +194,7 @@ fn what_runs_outside_of_the_sandbox_is_the_operators() {
         ("program", "program = \"/ws/bwrap\""),
         ("image", "image = \"x:1\""),
         ("arguments", "arguments = [\"--privileged\"]"),
+        ("limits.processes", "limits.processes = 600"),
     ];
     for (key, text) in set {
         for layer in [Layer::Project, Layer::Local] {
