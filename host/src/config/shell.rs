@@ -261,7 +261,15 @@ pub(super) fn add(
         keep_in(&mut into.environment, name, reading.sourced(value));
     }
     shell_limits::add(&mut into.limits, reading, shell.limits)?;
-    for (tool, patterns) in shell.grants {
+    add_grants(into, reading, shell.grants)
+}
+
+fn add_grants(
+    into: &mut ShellSetting,
+    reading: &Reading<'_>,
+    grants: BTreeMap<String, Spanned<Vec<Spanned<String>>>>,
+) -> Result<(), ConfigError> {
+    for (tool, patterns) in grants {
         let source = reading.source(patterns.span().start);
         let named = Sourced { value: (), source };
         keep_in(&mut into.granted, tool.clone(), named);
