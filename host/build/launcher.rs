@@ -37,6 +37,10 @@ pub(crate) fn build(workspace: &Path) -> Result<(), String> {
         );
     }
     let out = PathBuf::from(variable("OUT_DIR")?);
+    // Other systems have nothing of what it does, and the host no use for it.
+    if variable("CARGO_CFG_TARGET_OS")? != "linux" {
+        return Ok(());
+    }
     let target = variable("TARGET")?;
     let marked = out
         .ancestors()

@@ -8,7 +8,7 @@ use crate::helper;
 use crate::place::{self, LAUNCHER, Place, exit};
 
 /// What is about other ways to hold a tree, or runs through tools whose host has the local shell.
-pub const NOT_ITS_OWN: [&str; 14] = [
+pub const NOT_ITS_OWN: [&str; 15] = [
     "background::",
     "bubblewrap::",
     "calls::",
@@ -16,6 +16,7 @@ pub const NOT_ITS_OWN: [&str; 14] = [
     "container::",
     "container_refused::",
     "j15_where_it_is_the_only_layer_nothing_runs",
+    "group::",
     "guarded::",
     "killed::",
     "launchers::",

@@ -13,6 +13,7 @@ mod container_refused;
 mod engine;
 mod escape;
 mod exits;
+mod group;
 mod guarded;
 mod helper;
 mod ids;

@@ -46,7 +46,8 @@ pub(super) struct Shell {
     /// Who commands run as, where Toolgate runs as root. Default: Toolgate's own user.
     #[schemars(with = "Option<ShellUser>")]
     run_as: Option<Spanned<ShellUser>>,
-    /// The weakest way of holding the processes of a command together that is accepted. Default: `subreaper`.
+    /// The weakest way of holding the processes of a command together that is accepted. Default: `subreaper`, on other
+    /// systems than Linux `process_group`.
     #[schemars(with = "Option<ShellContainment>")]
     min_containment: Option<Spanned<ShellContainment>>,
     /// What commands may dial. Default: `off`, which leaves them a loopback of their own.
@@ -112,6 +113,8 @@ pub enum ShellSandbox {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ShellContainment {
+    /// A process group: no guarantee. What other systems than Linux have.
+    ProcessGroup,
     /// A supervisor.
     Subreaper,
     /// A control group.

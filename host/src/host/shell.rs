@@ -11,8 +11,7 @@ use crate::model::{Declaration, ShellTarget};
 use crate::policy::{CommandPattern, ShellGrants};
 use crate::provider::{NativeShell, ShellPlaces};
 use crate::shell::{
-    BubblewrapShell, Container, ContainerShell, Containment, Engine, Layers, LocalShell, Network,
-    RunAs, Settings, SettingsError, Shell,
+    Containment, Layers, LocalShell, Network, RunAs, Settings, SettingsError, Shell,
 };
 
 /// The shell; none where none is configured.
@@ -70,10 +69,6 @@ pub(super) fn places(state: &Path, spill: &Path, own: &[PathBuf]) -> ShellPlaces
 /// A setting that cannot be with it.
 fn launcher(setting: &ShellSetting) -> Result<Arc<dyn Shell>, ConfigError> {
     let settings = settings(setting);
-    let program = setting
-        .program
-        .as_ref()
-        .map(|program| program.value.as_path());
     let kind = setting.kind.as_ref().map(|kind| kind.value);
     if !matches!(kind, Some(ShellKind::Docker | ShellKind::Podman)) {
         let image = setting.image.as_ref().map(|image| (&image.source, "image"));
@@ -84,27 +79,53 @@ fn launcher(setting: &ShellSetting) -> Result<Arc<dyn Shell>, ConfigError> {
             return Err(source.wrong(format!("in [shell], '{key}' {what}")));
         }
     }
-    let containers = |settings, engine| {
-        ContainerShell::new(settings, container(setting, engine)).map(|shell| Arc::new(shell) as _)
-    };
-    let made: Result<Arc<dyn Shell>, SettingsError> = match kind {
-        Some(ShellKind::Bubblewrap) => {
-            BubblewrapShell::new(settings, program).map(|shell| Arc::new(shell) as _)
-        }
-        Some(ShellKind::Docker) => containers(settings, Engine::Docker),
-        Some(ShellKind::Podman) => containers(settings, Engine::Podman),
-        Some(ShellKind::Local | ShellKind::None) | None => {
-            LocalShell::new(settings).map(|shell| Arc::new(shell) as _)
-        }
-    };
+    let made = by_kind(kind.unwrap_or(ShellKind::Local), settings, setting);
     made.map_err(|error| wrong(setting, &error))
 }
 
+#[cfg(target_os = "linux")]
+fn by_kind(
+    kind: ShellKind,
+    settings: Settings,
+    setting: &ShellSetting,
+) -> Result<Arc<dyn Shell>, SettingsError> {
+    use crate::shell::{BubblewrapShell, ContainerShell, Engine};
+    let containers = |settings, engine| -> Result<Arc<dyn Shell>, SettingsError> {
+        Ok(Arc::new(ContainerShell::new(
+            settings,
+            container(setting, engine),
+        )?))
+    };
+    let program = setting.program.as_ref();
+    let program = program.map(|program| program.value.as_path());
+    Ok(match kind {
+        ShellKind::Bubblewrap => Arc::new(BubblewrapShell::new(settings, program)?),
+        ShellKind::Docker => containers(settings, Engine::Docker)?,
+        ShellKind::Podman => containers(settings, Engine::Podman)?,
+        ShellKind::Local | ShellKind::None => Arc::new(LocalShell::new(settings)?),
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn by_kind(
+    kind: ShellKind,
+    settings: Settings,
+    _setting: &ShellSetting,
+) -> Result<Arc<dyn Shell>, SettingsError> {
+    match kind {
+        ShellKind::Bubblewrap => Err(SettingsError::NeedsLinux("bubblewrap")),
+        ShellKind::Docker => Err(SettingsError::NeedsLinux("docker")),
+        ShellKind::Podman => Err(SettingsError::NeedsLinux("podman")),
+        ShellKind::Local | ShellKind::None => Ok(Arc::new(LocalShell::new(settings)?)),
+    }
+}
+
 /// What the containers of commands are made of.
-fn container(setting: &ShellSetting, engine: Engine) -> Container {
+#[cfg(target_os = "linux")]
+fn container(setting: &ShellSetting, engine: crate::shell::Engine) -> crate::shell::Container {
     let program = setting.program.as_ref();
     let image = setting.image.as_ref();
-    Container {
+    crate::shell::Container {
         engine,
         program: program.map(|program| program.value.clone()),
         image: image.map(|image| image.value.clone()).unwrap_or_default(),
@@ -130,6 +151,7 @@ fn settings(setting: &ShellSetting) -> Settings {
     }
     if let Some(Sourced { value, .. }) = setting.min_containment {
         settings.min_containment = match value {
+            ShellContainment::ProcessGroup => Containment::ProcessGroup,
             ShellContainment::Subreaper => Containment::Subreaper,
             ShellContainment::Cgroup => Containment::Cgroup,
             ShellContainment::PidNamespace => Containment::PidNamespace,
@@ -172,6 +194,12 @@ fn wrong(setting: &ShellSetting, error: &SettingsError) -> ConfigError {
         SettingsError::Shell(_) => setting.path.as_ref().map(|path| &path.source),
         SettingsError::Program(_) => setting.program.as_ref().map(|path| &path.source),
         SettingsError::Container(_) => None,
+        SettingsError::NoSandbox => setting.sandbox.as_ref().map(|layers| &layers.source),
+        SettingsError::NeedsLinux(_) => None,
+        SettingsError::OnlyGroups(_) => {
+            let least = setting.min_containment.as_ref();
+            least.map(|least| &least.source)
+        }
         SettingsError::Bubblewrap(_) => setting.sandbox.as_ref().map(|layers| &layers.source),
     };
     let source = source.or(setting.kind.as_ref().map(|kind| &kind.source));

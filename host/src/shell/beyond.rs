@@ -9,11 +9,10 @@ use tokio::time::timeout;
 
 use super::capture::Stream;
 use super::command::CouldNotStart;
-use super::control::Control;
 use super::ended::{CommandEnd, InForce, Stuck};
 use super::start::LONGEST_START;
 use super::streams::Streams;
-use super::wire::Report;
+use super::tree::{Lifeline, Tree};
 
 /// How long the last words of a client that has ended are awaited.
 const ECHO: Duration = Duration::from_millis(250);
@@ -40,15 +39,15 @@ pub(super) trait Beyond: Send + Sync + std::fmt::Debug {
 /// Hears what runs beyond until the command begins there. Where it does not, it is ended, and the client with it.
 pub(super) async fn begun(
     beyond: &mut dyn Beyond,
-    control: &Control,
+    (tree, lifeline): (&mut dyn Tree, &dyn Lifeline),
     streams: &mut Streams,
 ) -> Result<InForce, CouldNotStart> {
-    let heard = timeout(LONGEST_START, heard(beyond, control, streams)).await;
+    let heard = timeout(LONGEST_START, heard(beyond, tree, streams)).await;
     match heard.unwrap_or_else(|_| Err(beyond.failure())) {
         Ok(in_force) => Ok(in_force),
         Err(error) => {
             let stuck = beyond.end().await;
-            control.cut();
+            lifeline.cut();
             tracing::debug!(?stuck, "what did not begin beyond");
             Err(error)
         }
@@ -57,7 +56,7 @@ pub(super) async fn begun(
 
 async fn heard(
     beyond: &mut dyn Beyond,
-    control: &Control,
+    tree: &mut dyn Tree,
     streams: &mut Streams,
 ) -> Result<InForce, CouldNotStart> {
     let mut gone = false;
@@ -72,11 +71,10 @@ async fn heard(
                 Some((Stream::Out, _)) => {}
                 None => return Err(beyond.failure()),
             },
-            report = control.next(), if !gone => match report {
+            ended = tree.ended(), if !gone => match ended {
                 // The client has ended; what it said may still be in its stream.
-                Ok(Some((Report::Leader { .. }, _))) => gone = true,
-                Ok(Some(_)) => {}
-                Ok(None) | Err(_) => return Err(beyond.failure()),
+                Some(_) => gone = true,
+                None => return Err(beyond.failure()),
             },
             () = tokio::time::sleep(ECHO), if gone => return Err(beyond.failure()),
         }

@@ -15,6 +15,7 @@ use rustix::net::{
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::streams::watched;
 use super::wire::{Ask, MAX_MESSAGE, MAX_PLAN, Report};
 
 /// The host's end.
@@ -88,15 +89,6 @@ impl Control {
         let report = Report::decode(&bytes).ok_or(io::ErrorKind::InvalidData)?;
         Ok(Some((report, descriptor)))
     }
-}
-
-/// A descriptor that can be waited for.
-#[expect(
-    deprecated,
-    reason = "the newer form is unsafe, for owners that hand out changing numbers; an owned descriptor does not"
-)]
-pub(super) fn watched(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    AsyncFd::new(descriptor)
 }
 
 fn receive(socket: &OwnedFd) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {

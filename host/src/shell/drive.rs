@@ -3,29 +3,21 @@
 //! A call ends with its shell, not with its pipe: what still holds the pipe open gets a moment to finish, then the tree is ended
 //! and the rest of the pipe is read. The first reason to end counts, and there is exactly one.
 
-use std::fs;
-use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Signal, pidfd_send_signal};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-use tokio::process::Child;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::beyond::Beyond;
 use super::capture::{SPILLED, Spill, Stream};
-use super::cgroup::Cgroup;
 use super::command::Kind;
-use super::control::Control;
-use super::ended::{Captured, CommandEnd, Containment, Ended, InForce, Stuck};
+use super::ended::{Captured, CommandEnd, Containment, Ended, InForce};
 use super::plan::exists;
 use super::running::Shared;
 use super::streams::Streams;
 use super::text;
-use super::wire::{Ask, Hold, Report};
+use super::tree::Tree;
 
 /// The most bytes that a command may print.
 const LONGEST_OUTPUT: u64 = 1 << 30;
@@ -33,23 +25,13 @@ const LONGEST_OUTPUT: u64 = 1 << 30;
 const GRACE: Duration = Duration::from_millis(250);
 /// How long what has closed its output may take to exit before it counts as left behind.
 const SETTLING: Duration = Duration::from_millis(100);
-/// How long a killed tree may take to be gone.
-const LONGEST_KILL: Duration = Duration::from_secs(2);
-/// The same where a supervisor repeats the kill for up to five seconds.
-const LONGEST_SWEEP: Duration = Duration::from_secs(6);
-/// How long the half of the launcher that is outside takes to follow.
-const LONGEST_BURIAL: Duration = Duration::from_secs(1);
-
 /// A started command with all that belongs to it.
 #[derive(Debug)]
 pub(super) struct Drive {
     pub(super) shared: Arc<Shared>,
-    pub(super) control: Control,
-    pub(super) launcher: Child,
-    pub(super) first: AsyncFd<OwnedFd>,
+    pub(super) tree: Box<dyn Tree>,
     pub(super) streams: Streams,
     pub(super) spill: Option<Box<dyn Spill>>,
-    pub(super) cgroup: Option<Cgroup>,
     /// What the tree is only a client of.
     pub(super) beyond: Option<Box<dyn Beyond>>,
     pub(super) begun: Instant,
@@ -59,7 +41,6 @@ pub(super) struct Drive {
 /// What is known of a command before it ends.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    pub(super) hold: Hold,
     pub(super) containment: Containment,
     pub(super) sandbox: InForce,
     pub(super) timeout: Duration,
@@ -126,10 +107,9 @@ impl Drive {
             Some(beyond) => beyond.end().await,
             None => None,
         };
-        let stuck = left.or(self.end_tree().await);
+        let stuck = left.or(self.tree.end().await);
         let held = !self.drain().await;
-        let buried = timeout(LONGEST_BURIAL, self.launcher.wait()).await;
-        tracing::trace!(?buried, "a launcher");
+        self.tree.bury().await;
         self.shared.end();
         let mut ended = self.facts.ended(reason.outcome);
         ended.kill_incomplete = stuck;
@@ -154,13 +134,13 @@ impl Drive {
         loop {
             tokio::select! {
                 biased;
-                report = self.control.next() => match report {
-                    Ok(Some((Report::Leader { status, others }, _))) => {
-                        let outcome = CommandEnd::of_status(status);
-                        return Reason { outcome, others, note: None };
-                    }
-                    Ok(Some(_)) => {}
-                    Ok(None) | Err(_) => return lost(),
+                ended = self.tree.ended() => return match ended {
+                    Some((status, others)) => Reason {
+                        outcome: CommandEnd::of_status(status),
+                        others,
+                        note: None,
+                    },
+                    None => lost(),
                 },
                 gave_up = cancelled.wait_for(|given| *given) => {
                     tracing::trace!(ok = gave_up.is_ok(), "a command is given up");
@@ -236,69 +216,11 @@ impl Drive {
         // Programs close their output a moment before they exit.
         let settled = Instant::now() + SETTLING;
         loop {
-            let count = self.count().await.unwrap_or(others);
+            let count = self.tree.count().await.unwrap_or(others);
             if count == 0 || Instant::now() > settled {
                 return count;
             }
             tokio::time::sleep(SETTLING / 20).await;
-        }
-    }
-
-    /// How many processes live beside the shell; `None` where nobody answers.
-    async fn count(&mut self) -> Option<u32> {
-        self.control.ask(Ask::Count);
-        let counted = timeout(GRACE, async {
-            loop {
-                match self.control.next().await {
-                    Ok(Some((Report::Alive(count), _))) => return Some(count),
-                    Ok(Some(_)) => {}
-                    Ok(None) | Err(_) => return None,
-                }
-            }
-        });
-        counted.await.unwrap_or(None)
-    }
-
-    /// Ends the tree and waits until it is gone.
-    async fn end_tree(&mut self) -> Option<Stuck> {
-        match self.facts.hold {
-            Hold::PidNamespace | Hold::UserNamespace | Hold::Bubblewrap => {
-                let killed = pidfd_send_signal(self.first.get_ref(), Signal::KILL);
-                tracing::trace!(?killed, "the first process of a command");
-                self.gone(LONGEST_KILL).await
-            }
-            Hold::Subreaper => match &self.cgroup {
-                Some(group) => killed(group).await,
-                None => self.swept().await,
-            },
-        }
-    }
-
-    /// Waits until the first process is gone, which the kernel tells only when all of its namespace are.
-    async fn gone(&mut self, longest: Duration) -> Option<Stuck> {
-        match timeout(longest, self.first.ready(Interest::READABLE)).await {
-            Ok(Ok(_)) => None,
-            Ok(Err(_)) | Err(_) => Some(stuck(process_of(self.first.get_ref()))),
-        }
-    }
-
-    /// Has the supervisor end its children.
-    async fn swept(&mut self) -> Option<Stuck> {
-        self.control.ask(Ask::Sweep);
-        let swept = timeout(LONGEST_SWEEP, async {
-            loop {
-                match self.control.next().await {
-                    Ok(Some((Report::Swept { left, pid }, _))) => return Some((left, pid)),
-                    Ok(Some(_)) => {}
-                    Ok(None) | Err(_) => return None,
-                }
-            }
-        });
-        match swept.await {
-            Ok(Some((0, _))) => self.gone(LONGEST_KILL).await,
-            Ok(Some((_, pid))) => Some(stuck(Some(pid))),
-            // The supervisor is gone, and nobody knows what it left.
-            Ok(None) | Err(_) => Some(stuck(None)),
         }
     }
 
@@ -400,15 +322,6 @@ async fn unused(shared: &Shared, idle: Option<Duration>) -> Duration {
     }
 }
 
-/// Kills a control group and waits until it is empty.
-async fn killed(group: &Cgroup) -> Option<Stuck> {
-    if let Err(error) = group.kill() {
-        tracing::warn!("{} cannot be killed: {error}", group.folder().display());
-    }
-    let empty = group.is_empty_within(LONGEST_KILL).await;
-    (!empty).then(|| stuck(group.process()))
-}
-
 fn lost() -> Reason {
     Reason {
         outcome: CommandEnd::Signal {
@@ -455,19 +368,4 @@ fn denied(ended: &Ended, facts: &Facts) -> Option<String> {
             }
         )
     })
-}
-
-/// The id of the process behind a descriptor, where it is not gone.
-fn process_of(first: &OwnedFd) -> Option<u32> {
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{}", first.as_raw_fd())).ok()?;
-    let line = info.lines().find_map(|line| line.strip_prefix("Pid:"))?;
-    line.trim().parse().ok()
-}
-
-fn stuck(pid: Option<u32>) -> Stuck {
-    let waits = pid.and_then(|pid| fs::read_to_string(format!("/proc/{pid}/wchan")).ok());
-    Stuck {
-        pid,
-        waits: waits.filter(|place| !place.is_empty() && place != "0"),
-    }
 }

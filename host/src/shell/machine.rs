@@ -5,19 +5,20 @@
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use serde::Serialize;
 use tokio::sync::Mutex;
 
 use super::cgroup::Cgroup;
 use super::command::{Command, CouldNotStart, Sandbox};
 use super::ended::{Containment, InForce};
+use super::launched;
 use super::launcher::Launcher;
 use super::plan::{self, Planned};
+use super::probe::Probe;
 use super::pty::{Session, Terminal};
 use super::running::Running;
 use super::service::{self, Program, Service};
 use super::settings::{Settings, SettingsError};
-use super::start::{self, LONGEST_START};
+use super::start::LONGEST_START;
 use super::wire::{Hold, Layers, Step};
 
 /// Starts commands on this machine.
@@ -49,21 +50,6 @@ impl Way {
             Hold::Subreaper => Containment::Subreaper,
         }
     }
-}
-
-/// What this machine gives.
-#[derive(Clone, Debug, Serialize)]
-pub struct Probe {
-    /// What starts commands: `local`, `bubblewrap` or `container`, with the program that does it.
-    pub launcher: String,
-    /// What holds a command together; `None` where no command can run.
-    pub containment: Option<Containment>,
-    /// What is in force as a command runs.
-    pub sandbox: Option<InForce>,
-    /// What was tried and does not work, with the cause and the fix.
-    pub troubles: Vec<String>,
-    /// Things to know, such as that commands run as root.
-    pub warnings: Vec<String>,
 }
 
 impl Machine {
@@ -199,7 +185,7 @@ impl Machine {
         } else {
             None
         };
-        start::start(&self.launcher, command, planned, group, writable).await
+        launched::start(&self.launcher, command, planned, group, writable).await
     }
 
     /// Starts in what works here.

@@ -11,9 +11,11 @@
 //! |---|---|
 //! | `command` | what is asked for: [`Command`], [`Sandbox`], [`CouldNotStart`] |
 //! | `settings` | what the operator set: [`Settings`] |
-//! | `local`, `bubblewrap` | [`LocalShell`], [`BubblewrapShell`]: who makes the sandbox on this machine |
-//! | `machine`, `start` | which containment this machine gives, and starting in it |
-//! | `container` | [`ContainerShell`]: commands in containers, by an engine's client |
+//! | `local`, `bubblewrap` | [`LocalShell`], `BubblewrapShell`: who makes the sandbox on this machine |
+//! | `machine`, `launched`, `start` | which containment this machine gives, and starting in it |
+//! | `group` | process groups, where there is nothing better |
+//! | `tree` | what holds the processes of a command, whatever that is |
+//! | `container` | `ContainerShell`: commands in containers, by an engine's client |
 //! | `program` | where bubblewrap or a container engine's client is |
 //! | `launcher` | the embedded program that sets everything up |
 //! | `control`, `wire` | the talk with it |
@@ -27,22 +29,40 @@
 //! | `watched` | [`WatchedShell`]: ends all commands of a host |
 //! | `cgroup` | a control group of a command |
 //! | `cause` | why a sandbox cannot be had, and what to do |
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(
+        dead_code,
+        reason = "what the launcher's shells share with the one of process groups"
+    )
+)]
 
 mod beyond;
+#[cfg(target_os = "linux")]
 mod bubblewrap;
 mod capture;
+#[cfg(target_os = "linux")]
 mod cause;
+#[cfg(target_os = "linux")]
 mod cgroup;
 mod command;
+#[cfg(target_os = "linux")]
 mod container;
+#[cfg(target_os = "linux")]
 mod control;
 mod drive;
 mod ended;
 mod environment;
+mod group;
+#[cfg(target_os = "linux")]
+mod launched;
+#[cfg(target_os = "linux")]
 mod launcher;
 mod local;
+#[cfg(target_os = "linux")]
 mod machine;
 mod plan;
+mod probe;
 mod program;
 mod pty;
 mod running;
@@ -53,6 +73,7 @@ mod start;
 mod streams;
 mod tasks;
 mod text;
+mod tree;
 mod watched;
 #[cfg_attr(
     not(test),
@@ -64,13 +85,15 @@ mod watched;
 #[allow(unreachable_pub, reason = "half of it is part of the public interface")]
 mod wire;
 
+#[cfg(target_os = "linux")]
 pub use bubblewrap::BubblewrapShell;
 pub use capture::{Piece, Spill, SpillFile, Stream};
 pub use command::{Command, CouldNotStart, Kind, Network, Sandbox};
+#[cfg(target_os = "linux")]
 pub use container::{Container, ContainerShell, Engine};
 pub use ended::{Captured, CommandEnd, Containment, Ended, InForce, Landlock, Stuck};
 pub use local::LocalShell;
-pub use machine::Probe;
+pub use probe::Probe;
 pub use pty::{LONGEST_LINE, LONGEST_WAIT, Reading, Session, Terminal, TerminalError, Written};
 pub use running::{Killer, Output, Running};
 pub use service::{Program, Service};
@@ -98,10 +121,7 @@ pub trait Shell: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// Nothing was executed: as for [`Shell::start`], or this shell has no terminals.
     async fn open(&self, _session: Session, _sandbox: &Sandbox) -> Result<Terminal, CouldNotStart> {
-        Err(CouldNotStart::new(
-            Step::Terminal,
-            "this shell has no terminals: run the command without one",
-        ))
+        Err(no_terminals())
     }
 
     /// Whether [`Shell::open`] can succeed. Where it cannot, tools over terminals are not offered.
@@ -109,4 +129,9 @@ pub trait Shell: Send + Sync + std::fmt::Debug {
 
     /// What this machine gives, found out by doing it. Cached by the implementation.
     async fn probe(&self) -> Probe;
+}
+
+fn no_terminals() -> CouldNotStart {
+    let hint = "this shell has no terminals: run the command without one";
+    CouldNotStart::new(Step::Terminal, hint)
 }

@@ -16,11 +16,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::capture::{Piece, Spill, Stream};
 use super::command::{CouldNotStart, Network};
-use super::control::Control;
 use super::ended::{CommandEnd, Containment, Ended, InForce};
 use super::running::{Output, Running, Shared};
 use super::streams::Master;
 use super::text;
+use super::tree::Lifeline;
 use super::wire::{Screen, Step};
 
 /// The longest line that a terminal takes while it edits lines; the system drops the rest.
@@ -168,7 +168,7 @@ pub struct Reading {
 #[derive(Debug)]
 pub struct Terminal {
     pub(super) shared: Arc<Shared>,
-    control: Control,
+    lifeline: Arc<dyn Lifeline>,
     output: Output,
     master: Master,
     held: Mutex<Held>,
@@ -194,7 +194,7 @@ impl Terminal {
         running.shared.use_it();
         Ok(Self {
             shared: Arc::clone(&running.shared),
-            control: running.control.clone(),
+            lifeline: Arc::clone(&running.lifeline),
             output: running.output(),
             master,
             containment: running.containment(),
@@ -395,7 +395,7 @@ impl Terminal {
 
     /// Ends the tree at once, whether or not the runtime drives anything any more.
     pub(super) fn cut(&self) {
-        self.control.cut();
+        self.lifeline.cut();
     }
 
     /// Waits for its end, as often as one likes.

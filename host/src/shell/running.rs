@@ -8,9 +8,9 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::capture::{Capture, Piece, Stream};
-use super::control::Control;
 use super::ended::{Containment, Ended, InForce};
 use super::streams::Master;
+use super::tree::Lifeline;
 
 /// How far the output is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -147,7 +147,7 @@ impl Output {
 #[derive(Debug)]
 pub struct Running {
     pub(super) shared: Arc<Shared>,
-    pub(super) control: Control,
+    pub(super) lifeline: Arc<dyn Lifeline>,
     pub(super) task: JoinHandle<Ended>,
     pub(super) containment: Containment,
     pub(super) sandbox: InForce,
@@ -199,7 +199,7 @@ impl Running {
         match (&mut self.task).await {
             Ok(ended) => ended,
             Err(error) => {
-                self.control.cut();
+                self.lifeline.cut();
                 tracing::error!("a command was lost: {error}");
                 self.lost.as_ref().clone()
             }
@@ -211,7 +211,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if !self.task.is_finished() {
             // At once, whether or not the runtime comes to the task soon. The task stays with the tree until that is gone.
-            self.control.cut();
+            self.lifeline.cut();
             self.shared.given_up.store(true, Ordering::Relaxed);
             self.kill();
         }

@@ -5,11 +5,11 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::command::{CouldNotStart, Network};
 use super::running::Running;
+use super::streams::pipe;
 use super::wire::Step;
 
 /// A program with its words.
@@ -68,8 +68,8 @@ impl Ours {
 /// The pipes of a program.
 pub(super) fn pipes() -> Result<(Ours, Ends), CouldNotStart> {
     let open = || -> io::Result<(Ours, Ends)> {
-        let (input, input_end) = pipe_with(PipeFlags::CLOEXEC)?;
-        let (output_end, output) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (input, input_end) = pipe()?;
+        let (output_end, output) = pipe()?;
         let ours = Ours {
             input: Sender::from_owned_fd(input_end)?,
             output: Receiver::from_owned_fd(output_end)?,

@@ -24,9 +24,9 @@ pub struct Settings {
     /// What keeps files and system calls; all of it. Less is for machines that cannot do better, and is said in each
     /// result.
     pub layers: Layers,
-    /// The weakest containment that is accepted; a subreaper.
+    /// The weakest containment that is accepted; a subreaper, and where there is none a process group.
     pub min_containment: Containment,
-    /// The strongest containment that is tried; a PID namespace.
+    /// The strongest containment that is tried; a PID namespace. A process group is what other systems than Linux have.
     pub max_containment: Containment,
     /// Who commands run as; the host's own user.
     pub run_as: Option<RunAs>,
@@ -58,7 +58,10 @@ impl Default for Settings {
         Self {
             shell: PathBuf::from("/bin/bash"),
             layers: Layers::All,
-            min_containment: Containment::Subreaper,
+            min_containment: match cfg!(target_os = "linux") {
+                true => Containment::Subreaper,
+                false => Containment::ProcessGroup,
+            },
             max_containment: Containment::PidNamespace,
             run_as: None,
             shared_proc: false,
@@ -92,6 +95,20 @@ pub enum SettingsError {
     /// What bubblewrap does not do.
     #[error("bubblewrap {0}")]
     Bubblewrap(String),
+    /// A sandbox on a system that has none.
+    #[error(
+        "commands are held by process groups alone here, without a sandbox: to have that, write sandbox = \"off\" in [shell], and \
+         know that deny rules over files do not bind commands then"
+    )]
+    NoSandbox,
+    /// What only Linux has.
+    #[error("kind = \"{0}\" needs Linux: take kind = \"local\"")]
+    NeedsLinux(&'static str),
+    /// A containment that process groups do not give.
+    #[error(
+        "commands are held by process groups here, which is less than the '{0}' that 'min_containment' demands"
+    )]
+    OnlyGroups(&'static str),
     /// What a container does not do, or needs.
     #[error("a container {0}")]
     Container(String),

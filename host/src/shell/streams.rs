@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt as _, Interest};
 use tokio::net::unix::pipe::Receiver;
@@ -36,9 +35,9 @@ pub(super) struct Streams {
 impl Streams {
     /// One pipe for both streams, or two: the reading ends, and the writing ends for stdout and stderr.
     pub(super) fn open(separate: bool) -> io::Result<(Self, OwnedFd, OwnedFd)> {
-        let (out, out_end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (out, out_end) = pipe()?;
         let (err, err_end) = if separate {
-            let (err, err_end) = pipe_with(PipeFlags::CLOEXEC)?;
+            let (err, err_end) = pipe()?;
             (Some(Source::Pipe(Receiver::from_owned_fd(err)?)), err_end)
         } else {
             (None, out_end.try_clone()?)
@@ -57,7 +56,7 @@ impl Streams {
 
     /// Stderr alone: the reading end and the writing end.
     pub(super) fn of_errors() -> io::Result<(Self, OwnedFd)> {
-        let (err, end) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (err, end) = pipe()?;
         let streams = Self {
             buffers: [Vec::new(), vec![0; PIECE]],
             out: None,
@@ -123,4 +122,19 @@ async fn read(source: &mut Option<Source>, buffer: &mut [u8]) -> io::Result<usiz
         }
         None => std::future::pending().await,
     }
+}
+
+/// A descriptor that can be waited for.
+#[expect(
+    deprecated,
+    reason = "the newer form is unsafe, for owners that hand out changing numbers; an owned descriptor does not"
+)]
+pub(super) fn watched(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::new(descriptor)
+}
+
+/// A pipe: its reading and its writing end, which no other program inherits.
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = io::pipe()?;
+    Ok((read.into(), write.into()))
 }

@@ -14,6 +14,7 @@ mod replace;
 mod roots;
 mod scan;
 mod select;
+mod status;
 mod view;
 mod walk;
 

@@ -11,6 +11,7 @@ use rustix::fs::{FileType, OFlags, Stat};
 
 use super::error::{Code, FileError};
 use super::real_path::real_path;
+use super::status::mode;
 use super::view::{FileView, Located};
 use crate::policy::Deed;
 
@@ -129,7 +130,7 @@ impl FileView {
             FileType::RegularFile => Ok(OpenedFile {
                 real: opened.real,
                 size: u64::try_from(opened.stat.st_size).unwrap_or(0),
-                mode: opened.stat.st_mode & 0o7777,
+                mode: mode(&opened.stat) & 0o7777,
                 file: Arc::new(opened.file),
             }),
             FileType::Directory => Err(FileError::is_directory(&path)),

@@ -10,6 +10,7 @@ use rustix::fs::Stat;
 use super::error::{Code, FileError};
 use super::ledger::ReadLedger;
 use super::roots::RootDirs;
+use super::status::device;
 use crate::model::{FileUse, RuleSource};
 use crate::policy::{Access, Deed, FileGrant, Refusal, RequestRefusal, fold};
 
@@ -261,7 +262,7 @@ impl Judge {
     /// The deny rule that names this file by another of its names.
     pub(super) fn denied_as(&self, access: Access, stat: &Stat) -> Option<&RuleSource> {
         let same = |denied: &&DeniedFile| {
-            denied.access == access && denied.device == stat.st_dev && denied.inode == stat.st_ino
+            denied.access == access && denied.device == device(stat) && denied.inode == stat.st_ino
         };
         self.denied.iter().find(same).map(|denied| &denied.rule)
     }
@@ -312,7 +313,7 @@ fn denied_files(grant: &FileGrant) -> Vec<DeniedFile> {
             if let Ok(stat) = rustix::fs::stat(path) {
                 denied.push(DeniedFile {
                     access,
-                    device: stat.st_dev,
+                    device: device(&stat),
                     inode: stat.st_ino,
                     rule: rule.clone(),
                 });

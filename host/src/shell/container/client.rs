@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use super::super::command::{Command, CouldNotStart, Sandbox};
 use super::super::ended::{CommandEnd, Ended, Stuck};
+use super::super::launched;
 use super::super::launcher::Launcher;
 use super::super::plan::{self, Planned};
 use super::super::settings::Settings;
-use super::super::start;
 use super::super::wire::Hold;
 use super::home::{Home, PREFIX};
 
@@ -94,7 +94,7 @@ impl Calls {
         let mut planned = plan::of(&command, &sandbox, &self.settings, Hold::Subreaper)?;
         let arguments = arguments.iter().map(|word| (*word).to_owned());
         self.fit(&mut planned, arguments.collect());
-        let started = start::start(&self.launcher, command, planned, None, Vec::new());
+        let started = launched::start(&self.launcher, command, planned, None, Vec::new());
         Ok(started.await?.wait().await)
     }
 

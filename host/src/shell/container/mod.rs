@@ -21,7 +21,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use self::client::Calls;
 pub use self::engine::Engine;
@@ -31,13 +30,15 @@ use self::home::Home;
 use super::Shell;
 use super::command::{Command, CouldNotStart, Network, Sandbox};
 use super::ended::Containment;
-use super::machine::Probe;
+use super::launched;
 use super::plan;
+use super::probe::Probe;
 use super::program::found;
 use super::running::Running;
 use super::service::Ends;
 use super::settings::{Settings, SettingsError};
-use super::start::{self, LONGEST_START};
+use super::start::LONGEST_START;
+use super::streams::pipe;
 use super::wire::{Hold, Layers, Step};
 
 /// The longest command line, bytes: what the system takes as one argument, with room for the engine.
@@ -136,9 +137,9 @@ impl ContainerShell {
             line: &command.line,
         })?;
         self.calls.fit(&mut planned, arguments);
-        let (input, ours) = pipe_with(PipeFlags::CLOEXEC).map_err(|error| {
+        let (input, ours) = pipe().map_err(|error| {
             let hint = format!("there is no pipe to hold a container by: {error}");
-            CouldNotStart::system(Step::Control, &error.into(), hint)
+            CouldNotStart::system(Step::Control, &error, hint)
         })?;
         planned.plan.input = true;
         planned.ends = Some(Ends {
@@ -159,7 +160,8 @@ impl ContainerShell {
         let (calls, writable) = (Arc::clone(&self.calls), sandbox.writable.clone());
         // A task of its own: whoever gives up while the engine is at it drops what has begun, and that is ended as always.
         let starting = tokio::spawn(async move {
-            start::start_beyond(calls.launcher(), command, planned, writable, Box::new(held)).await
+            launched::start_beyond(calls.launcher(), command, planned, writable, Box::new(held))
+                .await
         });
         let started = starting.await;
         started.unwrap_or_else(|lost| {
