@@ -240,10 +240,6 @@ const IN_PART: &[(&str, &str)] = &[
         "P36",
         "three of four calls; a command may make a repository, and hooks in one that it made itself are not kept from it",
     ),
-    (
-        "W09",
-        "the three waits that need no network; a server that never answers is a test of egress",
-    ),
 ];
 
 /// What the modules declare.

@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolgate::approval::Fixed;
 use toolgate::config::LimitSetting;
 use toolgate::model::{Ending, Outcome, Stop};
+use toolgate::policy::{EgressAllow, EgressPattern};
 use toolgate_artifacts as guests;
 use toolgate_tests::beside::{Guest, beside, bounded, host, host_in, neighbour, stop};
 use toolgate_tests::fixture::Fixture;
@@ -140,6 +142,25 @@ async fn w09_a_wait_inside_of_the_host_is_ended() {
         let outcome = beside(&host, "WaitsInHost", input).await;
         assert_eq!(stop(&outcome), &two_seconds(), "{how}");
     }
+    // A server that takes the request and never answers.
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a listener");
+    let authority = listener.local_addr().expect("its address").to_string();
+    let mut setup = bounded("fetch", deadline(2_000));
+    let opened = EgressPattern::parse(&format!("http://{authority}/**")).expect("a pattern");
+    let opened = vec![EgressAllow::Pattern(opened)];
+    setup
+        .config
+        .egress
+        .allow_of
+        .insert("fetch".to_owned(), opened.into());
+    let fetches: Guest = ("fetch.wasm", guests::PLAIN_FETCH);
+    let host = host_in(Scratch::new(), fetches, setup, |builder| {
+        builder.approver(Fixed::approve("the test"))
+    })
+    .await;
+    let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
+    assert_eq!(stop(&outcome), &two_seconds(), "a silent server");
+    listener.accept().expect("it was asked");
 }
 
 async fn w11_handles_are_counted() {

@@ -15,6 +15,7 @@ use toolgate_tests::{Scratch, Setup, TestHost};
 use crate::beside::{Guest, beside, bounded, host_in, one_second, stop, trap};
 
 const FILES: Guest = ("files.wasm", guests::PLAIN_FILES);
+const FETCH: Guest = ("fetch.wasm", guests::PLAIN_FETCH);
 const TYPES: Guest = ("types.wasm", guests::PLAIN_TYPES);
 const HOSTILE: Guest = ("hostile.wasm", guests::PLAIN_HOSTILE);
 
@@ -152,7 +153,7 @@ pub async fn plain_fetch() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a listener");
     listener.set_nonblocking(true).expect("not blocking");
     let authority = listener.local_addr().expect("its address").to_string();
-    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), Setup::default()).await;
+    let host = approving(FETCH, Setup::default()).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     let accepted = listener.accept().map(drop).expect_err("somebody connected");
@@ -181,6 +182,11 @@ fn server() -> (String, Arc<AtomicUsize>) {
     (authority, served)
 }
 
+fn open_for(setup: &mut Setup, tool: &str, authority: &str) {
+    let list = opened(authority).into();
+    setup.config.egress.allow_of.insert(tool.to_owned(), list);
+}
+
 fn opened(authority: &str) -> Vec<EgressAllow> {
     let pattern = EgressPattern::parse(&format!("http://{authority}/**"));
     vec![EgressAllow::Pattern(pattern.expect("a pattern"))]
@@ -190,13 +196,8 @@ fn opened(authority: &str) -> Vec<EgressAllow> {
 async fn a_plain_function_reaches_what_was_opened_for_it() {
     let ((authority, served), (other, not_served)) = (server(), server());
     let mut setup = Setup::default();
-    let list = opened(&authority);
-    setup
-        .config
-        .egress
-        .allow_of
-        .insert("fetch".to_owned(), list.into());
-    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), setup).await;
+    open_for(&mut setup, "fetch", &authority);
+    let host = approving(FETCH, setup).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.text(), "status 204");
     assert_eq!(served.load(Ordering::Relaxed), 1);
@@ -214,13 +215,8 @@ async fn a_plain_function_reaches_what_was_opened_for_it() {
     );
     // Deny rules over URLs bind it all the same.
     let mut setup = Setup::default().deny(&["WebFetch(http://127.0.0.1:*/**)"]);
-    let list = opened(&authority);
-    setup
-        .config
-        .egress
-        .allow_of
-        .insert("fetch".to_owned(), list.into());
-    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), setup).await;
+    open_for(&mut setup, "fetch", &authority);
+    let host = approving(FETCH, setup).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     assert_eq!(served.load(Ordering::Relaxed), 1);
@@ -232,7 +228,7 @@ async fn what_is_opened_for_all_is_not_for_what_nobody_vouches_for() {
     let (authority, served) = server();
     let mut setup = Setup::default();
     setup.config.egress.allow = Some(opened(&authority).into());
-    let host = approving(("fetch.wasm", guests::PLAIN_FETCH), setup).await;
+    let host = approving(FETCH, setup).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     assert_eq!(served.load(Ordering::Relaxed), 0);
@@ -254,8 +250,7 @@ async fn an_assigned_url_bounds_a_plain_call() {
         .subjects
         .insert("fetch-url".to_owned(), subject.into());
     let setup = setup.allow(&[&format!("fetch-url(http://{authority}/**)")]);
-    let guest = ("fetch.wasm", guests::PLAIN_FETCH);
-    let host = host_in(Scratch::new(), guest, setup, |builder| builder).await;
+    let host = host_in(Scratch::new(), FETCH, setup, |builder| builder).await;
     let call = |url: &str, authority: &str| json!({"url": format!("http://{url}/"), "authority": authority});
     assert_eq!(
         host.done("fetch-url", call(&authority, &authority)).await,

@@ -5,7 +5,7 @@ use toolgate::shell::{
 };
 
 use crate::helper;
-use crate::place::{self, LAUNCHER, Place, exit};
+use crate::place::{self, Place, exit};
 
 /// What is about other ways to hold a tree, or runs through tools whose host has the local shell.
 pub const NOT_ITS_OWN: [&str; 15] = [
@@ -34,21 +34,10 @@ fn shell() -> BubblewrapShell {
 
 #[test]
 fn everything_holds_with_bubblewrap() {
-    let mut program = helper::program(std::env::current_exe().expect("this program"));
-    program.args(["--test-threads", "4"]);
-    for name in NOT_ITS_OWN {
-        program.args(["--skip", name]);
-    }
-    let _turn = helper::whole_run();
-    let output = program.env(LAUNCHER, "bubblewrap").output();
-    let output = output.expect("its output");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}\n{errors}");
-    let result = text.lines().rfind(|line| line.starts_with("test result:"));
-    let passed = result.and_then(|line| line.split(' ').nth(3)?.parse::<usize>().ok());
-    assert!(passed >= Some(AT_LEAST), "{text}");
-    println!("with bubblewrap: {}", result.unwrap_or_default());
+    let threads = |program: &mut std::process::Command| {
+        program.args(["--test-threads", "4"]);
+    };
+    helper::table("bubblewrap", threads, &NOT_ITS_OWN, AT_LEAST);
 }
 
 #[tokio::test]

@@ -51,24 +51,13 @@ fn left(client: &Path, ws: &Path) -> String {
 #[test]
 fn the_table_of_commands_holds_in_containers() {
     let client = podman().program.expect("a client");
-    let mut program = helper::program(std::env::current_exe().expect("this program"));
-    program.args(["--test-threads", "2"]).args(OF_COMMANDS);
-    for name in NOT_THERE {
-        program.args(["--skip", name]);
-    }
-    let _turn = helper::whole_run();
-    let output = program
-        .env(LAUNCHER, "podman")
-        .env(engine::CLIENT, client)
-        .output();
-    let output = output.expect("its output");
-    let text = String::from_utf8_lossy(&output.stdout);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}\n{errors}");
-    let result = text.lines().rfind(|line| line.starts_with("test result:"));
-    let passed = result.and_then(|line| line.split(' ').nth(3)?.parse::<usize>().ok());
-    assert!(passed >= Some(AT_LEAST), "{text}");
-    println!("in containers: {}", result.unwrap_or_default());
+    let of_commands = |program: &mut std::process::Command| {
+        program
+            .args(["--test-threads", "2"])
+            .args(OF_COMMANDS)
+            .env(engine::CLIENT, client);
+    };
+    helper::table("podman", of_commands, &NOT_THERE, AT_LEAST);
 }
 
 #[tokio::test]

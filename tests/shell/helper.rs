@@ -22,6 +22,24 @@ pub fn whole_run() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Runs a part of the table in a process of its own, with one more launcher. It must pass, and at least so many tests of it
+/// must have run, so that it is not left out by a slip.
+pub fn table(name: &str, change: impl FnOnce(&mut Command), skipped: &[&str], at_least: usize) {
+    let mut program = program(std::env::current_exe().expect("this program"));
+    program.env(place::LAUNCHER, name);
+    change(&mut program);
+    program.args(skipped.iter().flat_map(|name| ["--skip", name]));
+    let _turn = whole_run();
+    let output = program.output().expect("its output");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}\n{errors}");
+    let result = text.lines().rfind(|line| line.starts_with("test result:"));
+    let passed = result.and_then(|line| line.split(' ').nth(3)?.parse::<usize>().ok());
+    assert!(passed >= Some(at_least), "{text}");
+    println!("with {name}: {}", result.unwrap_or_default());
+}
+
 /// Another test of this program in a process of its own.
 pub fn this_program(test: &str) -> Command {
     let mut command = program(std::env::current_exe().expect("this program"));

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
 use toolgate::approval::Fixed;
-use toolgate::config::McpServer;
+use toolgate::config::{McpReach, McpServer, SecretOrigin, SecretSetting};
 use toolgate::model::ServerAlias;
 use toolgate_tests::{Scratch, Setup, TestHost};
 
@@ -62,6 +62,7 @@ async fn answer(State(heard): State<Heard>, headers: HeaderMap, body: Bytes) -> 
                 "null-event",
                 "away",
                 "long",
+                "who",
             ];
             let tools: Vec<Value> = names.iter().map(|name| tool(name)).collect();
             as_json(&result(json!({"tools": tools})))
@@ -81,6 +82,12 @@ async fn answer(State(heard): State<Heard>, headers: HeaderMap, body: Bytes) -> 
             [(header::LOCATION, "http://127.0.0.1:9/elsewhere")],
         )
             .into_response(),
+        (_, "who") => {
+            let who = headers.get(header::AUTHORIZATION);
+            let who = who.map_or("nobody", |who| who.to_str().expect("text"));
+            heard.lock().expect("a lock").push(who.to_owned());
+            as_json(&result(text(&format!("it is {who}"))))
+        }
         (_, "long") => as_json(&result(text(&"x".repeat(9 << 20)))),
         _ => StatusCode::NOT_IMPLEMENTED.into_response(),
     }
@@ -121,10 +128,18 @@ async fn served() -> (SocketAddr, Heard) {
 }
 
 async fn host(address: SocketAddr) -> TestHost {
+    host_with(address, |_, _| {}).await
+}
+
+async fn host_with(
+    address: SocketAddr,
+    change: impl FnOnce(&mut McpServer, &mut Setup),
+) -> TestHost {
     let alias = ServerAlias::try_from("web").expect("an alias");
     let url = format!("http://{address}/mcp").parse().expect("a URL");
     let mut setup = Setup::default();
-    let server = McpServer::http(alias, url);
+    let mut server = McpServer::http(alias, url);
+    change(&mut server, &mut setup);
     setup.config.mcp.insert("web".to_owned(), server.into());
     let yes = Fixed::approve("the test");
     let host = TestHost::with(Scratch::new(), setup, |builder| builder.approver(yes)).await;
@@ -136,7 +151,7 @@ async fn host(address: SocketAddr) -> TestHost {
 async fn m05_what_a_server_answers_instead_of_an_answer_is_an_error_with_its_status() {
     let (address, heard) = served().await;
     let host = host(address).await;
-    assert_eq!(names(&host).len(), 9, "{:?}", report(&host, "web"));
+    assert_eq!(names(&host).len(), 10, "{:?}", report(&host, "web"));
     assert_eq!(host.done("web__plain", json!({})).await, "plainly");
     assert_eq!(host.done("web__events", json!({})).await, "in events");
     for (tool, says) in [
@@ -186,4 +201,38 @@ async fn an_address_where_nobody_is_is_said_so() {
             .await
             .contains("still here")
     );
+}
+
+/// The server is told the secret, and nobody else is, also where the server says it back.
+#[tokio::test]
+async fn a_secret_goes_to_its_server_and_to_nobody_else() {
+    let (address, heard) = served().await;
+    let scratch = Scratch::new();
+    let file = scratch.outside.join("token");
+    std::fs::write(&file, "s3cret-token-value\n").expect("a file");
+    let host = host_with(address, |server, setup| {
+        if let McpReach::Http { secret, .. } = &mut server.reach {
+            *secret = Some("web".to_owned().into());
+        }
+        let secret = SecretSetting {
+            from: SecretOrigin::File(file),
+            url: format!("http://{address}"),
+            header: "authorization".to_owned(),
+            prefix: "Bearer ".to_owned(),
+            tools: Vec::new(),
+        };
+        setup.config.secrets.insert("web".to_owned(), secret.into());
+    })
+    .await;
+    let said = host.done("web__who", json!({})).await;
+    assert!(!said.contains("s3cret-token-value"), "{said}");
+    let told = "Bearer s3cret-token-value".to_owned();
+    assert!(heard.lock().expect("a lock").contains(&told));
+    let records = format!("{:?}", host.journal.records());
+    assert!(!records.contains("s3cret-token-value"), "{records}");
+    // A secret that was not set stops the start; without one nobody is named.
+    let (address, heard) = served().await;
+    let host = self::host(address).await;
+    assert_eq!(host.done("web__who", json!({})).await, "it is nobody");
+    assert!(heard.lock().expect("a lock").contains(&"nobody".to_owned()));
 }

@@ -151,9 +151,8 @@ async fn a_server_dials_only_where_the_operator_says_so() {
 #[tokio::test]
 async fn h18_what_the_host_knows_is_not_in_a_servers_environment() {
     // No name that anybody would list as secret, and one that this process has for sure.
-    let known =
-        std::env::vars().find(|(name, value)| name.starts_with("CARGO_") && value.len() > 8);
-    let (name, value) = known.expect("tests are run by cargo");
+    let name = "CARGO_PKG_NAME";
+    let value = std::env::var(name).expect("tests are run by cargo");
     let host = settled(&[fake(
         "ext",
         json!({"tools": [tool("env")], "calls": {"env": {"env": true}}}),
@@ -161,5 +160,5 @@ async fn h18_what_the_host_knows_is_not_in_a_servers_environment() {
     .await;
     let seen = host.done("ext__env", json!({})).await;
     assert!(seen.contains("\"FAKE\""), "{seen}");
-    assert!(!seen.contains(&name) && !seen.contains(&value), "{seen}");
+    assert!(!seen.contains(name) && !seen.contains(&value), "{seen}");
 }

@@ -1,9 +1,9 @@
 //! Commands held by a process group: for systems that offer nothing better. Best effort, and every result says so.
 //!
-//! Each command leads a session's worth of processes: a group of its own, and a mark in its environment that its children
-//! inherit. Its end kills the group, and looks for whatever left it, by descent and by the mark, until nothing is found. What
-//! changes both its parent and its environment is not found, and what a host that is killed was running lives on: there is no
-//! guarantee. There is no sandbox either, so that nothing runs here unless the operator wrote that there is none.
+//! Each command has a group of its own, and a mark in its environment that its children inherit. Its end kills the group, and
+//! looks for whatever left it, by descent and by the mark, until nothing is found. What changes both its parent and its
+//! environment is not found, and what a host that is killed was running lives on: there is no guarantee. There is no sandbox
+//! either, so that nothing runs here unless the operator wrote that there is none.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;

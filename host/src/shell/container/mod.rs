@@ -4,8 +4,8 @@
 //! network unless it was granted. The client is held by a supervisor of ours as any other command is; the container is the
 //! engine's, so that its end is the engine's word: it is killed by its name, removed, and a result that the engine does not
 //! confirm says so. What the engine was asked for is looked at from inside before the command begins: a network that was not
-//! granted, or a root that can be written, is a failure to start. With the host's end the client ends, and with the client the
-//! container's input, whose end ends its first process.
+//! granted, a root that can be written, a mount that is missing or leads elsewhere is a failure to start. With the host's end
+//! the client ends, and with the client the container's input, whose end ends its first process and all others with it.
 //!
 //! There are no terminals, and one stream of output. Images are never fetched.
 
