@@ -22,7 +22,7 @@ use super::proxy::Proxy;
 use super::resolve::{Resolve, SystemResolver};
 use super::scrubbed::Scrubbed;
 use super::secrets::Secrets;
-use super::tls::{ExtraRoots, client_config};
+use super::tls::{ExtraRoots, Tls};
 use super::uses::{Note, RequestUses};
 use crate::policy::{EgressGrant, JudgedUrl, UrlSubject};
 
@@ -40,20 +40,17 @@ pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 impl Connector {
     /// A connector that looks up names by the system and dials without a proxy. The environment is not asked for one.
-    ///
-    /// # Errors
-    /// TLS is not possible at all.
-    pub fn new(limits: EgressLimits, extra: &ExtraRoots) -> Result<Self, rustls::Error> {
-        Ok(Self {
+    pub fn new(limits: EgressLimits, extra: &ExtraRoots) -> Self {
+        Self {
             dialler: Arc::new(Dialler {
                 resolver: Arc::new(SystemResolver::default()),
-                tls: client_config(extra)?,
+                tls: Arc::new(Tls::new(extra)),
                 proxy: None,
             }),
             limits,
             secrets: Secrets::default(),
             uses: None,
-        })
+        }
     }
 
     /// The same with another resolver.

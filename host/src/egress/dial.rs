@@ -4,7 +4,6 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -15,6 +14,7 @@ use tokio_rustls::TlsConnector;
 use super::error::{EgressError, short};
 use super::proxy::Proxy;
 use super::resolve::Resolve;
+use super::tls::Tls;
 use super::uses::Note;
 use crate::policy::{EgressRefusal, JudgedUrl};
 
@@ -40,7 +40,7 @@ pub(super) struct Connection {
 #[derive(Debug)]
 pub(super) struct Dialler {
     pub(super) resolver: Arc<dyn Resolve>,
-    pub(super) tls: Arc<ClientConfig>,
+    pub(super) tls: Arc<Tls>,
     pub(super) proxy: Option<Proxy>,
 }
 
@@ -167,7 +167,11 @@ impl Dialler {
         };
         let name = ServerName::try_from(bare(host).to_owned())
             .map_err(|error| failed(error.to_string()))?;
-        let connector = TlsConnector::from(Arc::clone(&self.tls));
+        let config = self
+            .tls
+            .config()
+            .map_err(|error| failed(error.to_string()))?;
+        let connector = TlsConnector::from(config);
         let stream = connector
             .connect(name, socket)
             .await

@@ -1,7 +1,7 @@
 //! TLS: whom a server must be vouched for by.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -80,8 +80,35 @@ impl ExtraRoots {
 }
 
 /// The configuration of every TLS connection: the system's authorities, or Mozilla's where the system has none, and those
-/// of the operator.
-pub(super) fn client_config(extra: &ExtraRoots) -> Result<Arc<ClientConfig>, rustls::Error> {
+/// of the operator. The system's are hundreds of files: they are read when somebody first speaks TLS.
+#[derive(Debug)]
+pub(super) struct Tls {
+    extra: ExtraRoots,
+    made: OnceLock<Arc<ClientConfig>>,
+}
+
+impl Tls {
+    pub(super) fn new(extra: &ExtraRoots) -> Self {
+        Self {
+            extra: extra.clone(),
+            made: OnceLock::new(),
+        }
+    }
+
+    /// The configuration, made the first time.
+    ///
+    /// # Errors
+    /// TLS is not possible at all.
+    pub(super) fn config(&self) -> Result<Arc<ClientConfig>, rustls::Error> {
+        if let Some(made) = self.made.get() {
+            return Ok(Arc::clone(made));
+        }
+        let made = client_config(&self.extra)?;
+        Ok(Arc::clone(self.made.get_or_init(|| made)))
+    }
+}
+
+fn client_config(extra: &ExtraRoots) -> Result<Arc<ClientConfig>, rustls::Error> {
     let mut roots = RootCertStore::empty();
     let native = rustls_native_certs::load_native_certs();
     let (added, _) = roots.add_parsable_certificates(native.certs);

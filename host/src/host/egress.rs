@@ -35,12 +35,7 @@ pub(super) fn connector(
         None => ExtraRoots::default(),
         Some(file) => ExtraRoots::read(&file.value).map_err(|error| wrong(&file.source, &error))?,
     };
-    let connector = Connector::new(limits(config), &roots).map_err(|error| ConfigError {
-        file: PathBuf::from("library"),
-        line: 0,
-        what: format!("no TLS is possible: {error}"),
-    })?;
-    let connector = connector.with_secrets(secrets(config)?);
+    let connector = Connector::new(limits(config), &roots).with_secrets(secrets(config)?);
     let connector = match resolver {
         Some(resolver) => connector.with_resolver(resolver),
         None => connector,

@@ -325,9 +325,7 @@ pub fn connector(names: &Arc<Names>) -> Connector {
 
 /// The same with other bounds.
 pub fn with_limits(names: &Arc<Names>, limits: EgressLimits) -> Connector {
-    Connector::new(limits, &ExtraRoots::default())
-        .expect("TLS")
-        .with_resolver(Arc::<Names>::clone(names))
+    Connector::new(limits, &ExtraRoots::default()).with_resolver(Arc::<Names>::clone(names))
 }
 
 /// A grant of these patterns, whose names may lead to this machine.
