@@ -65,6 +65,12 @@ async fn f16_ends_are_the_same() {
     let ended = started.expect("a start").wait().await;
     assert_eq!((ended.outcome, ended.background_killed), (exit(0), 2));
     assert_eq!(ended.output.text, "started\n");
+    // Nor does it where it never stops to print.
+    let started = shell()
+        .start(Command::new("yes & exit 3"), &place.sandbox)
+        .await;
+    let ended = started.expect("a start").wait().await;
+    assert_eq!((ended.outcome, ended.background_killed), (exit(3), 1));
     let mut nowhere = Command::new("true");
     nowhere.cwd = Some(place.ws.join("gone"));
     let refused = shell().start(nowhere, &place.sandbox).await;

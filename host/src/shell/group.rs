@@ -16,6 +16,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use sysinfo::{ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 use tokio::process::{Child, Command as Process};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
 use async_trait::async_trait;
@@ -150,6 +151,7 @@ fn run(
             child,
             leader,
             mark,
+            looking: None,
         }),
         lifeline: Arc::new(Line(leader)),
         streams,
@@ -214,14 +216,21 @@ struct Group {
     child: Child,
     leader: Pid,
     mark: String,
+    /// A look that nobody has waited for to its end.
+    looking: Option<JoinHandle<Vec<Pid>>>,
 }
 
 impl Group {
-    /// Those that live beside the first one; none where nobody could look.
-    async fn members(&self) -> Option<Vec<Pid>> {
-        let (leader, mark) = (self.leader, self.mark.clone());
-        let looking = tokio::task::spawn_blocking(move || members(leader, &mark));
-        looking.await.ok()
+    /// Those that live beside the first one; none where nobody could look. Giving up waiting does not begin the look anew.
+    async fn members(&mut self) -> Option<Vec<Pid>> {
+        let (leader, mark) = (self.leader, &self.mark);
+        let looking = self.looking.get_or_insert_with(|| {
+            let mark = mark.clone();
+            tokio::task::spawn_blocking(move || members(leader, &mark))
+        });
+        let looked = looking.await;
+        self.looking = None;
+        looked.ok()
     }
 }
 
@@ -238,6 +247,8 @@ impl Tree for Group {
 
     async fn end(&mut self) -> Option<Stuck> {
         let begun = Instant::now();
+        // What was seen before the kill says nothing of what is there after it.
+        self.looking = None;
         loop {
             let killed = kill_process_group(self.leader, Signal::KILL);
             tracing::trace!(?killed, "a group");
