@@ -68,10 +68,7 @@ impl Groups {
         sandbox: &Sandbox,
     ) -> Result<Running, CouldNotStart> {
         let planned = plan::of(&command, sandbox, &self.settings, Hold::Subreaper)?;
-        if planned.script {
-            let hint = "the command is longer than 120,000 bytes: put it into a file";
-            return Err(CouldNotStart::new(Step::Validate, hint));
-        }
+        planned.fits_argument()?;
         run(command, planned, sandbox.writable.clone())
     }
 

@@ -41,6 +41,22 @@ pub(super) struct Planned {
     pub(super) notes: Vec<String>,
 }
 
+impl Planned {
+    /// Whether the command line can be handed over as one argument, where it cannot travel as a file.
+    ///
+    /// # Errors
+    /// It is too long for one.
+    pub(super) fn fits_argument(&self) -> Result<(), CouldNotStart> {
+        match self.script {
+            true => Err(CouldNotStart::new(
+                Step::Validate,
+                "the command is longer than 120,000 bytes: put it into a file",
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Makes the plan of a command.
 pub(super) fn of(
     command: &Command,

@@ -41,9 +41,6 @@ use super::start::LONGEST_START;
 use super::streams::pipe;
 use super::wire::{Hold, Layers, Step};
 
-/// The longest command line, bytes: what the system takes as one argument, with room for the engine.
-const LONGEST_LINE: usize = 120_000;
-
 /// What containers are made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Container {
@@ -116,9 +113,15 @@ impl ContainerShell {
     }
 
     async fn run(&self, command: Command, sandbox: &Sandbox) -> Result<Running, CouldNotStart> {
-        fits(&command)?;
-        self.calls.sweep(&self.home).await;
+        if command.separate {
+            return Err(CouldNotStart::new(
+                Step::Validate,
+                "a container has one stream of output: run the command without keeping stderr apart",
+            ));
+        }
         let mut planned = plan::of(&command, sandbox, self.calls.settings(), Hold::Subreaper)?;
+        planned.fits_argument()?;
+        self.calls.sweep(&self.home).await;
         let paths = |list: &[Vec<u8>]| list.iter().map(|path| as_path(path)).collect::<Vec<_>>();
         let writable = paths(&planned.plan.writable);
         let mut readable = plan::roots(&sandbox.readable)?;
@@ -169,22 +172,6 @@ impl ContainerShell {
             Err(CouldNotStart::new(Step::Control, hint))
         })
     }
-}
-
-/// Whether a container can be given a command.
-fn fits(command: &Command) -> Result<(), CouldNotStart> {
-    let refused = |hint: &str| Err(CouldNotStart::new(Step::Validate, hint));
-    if command.separate {
-        return refused(
-            "a container has one stream of output: run the command without keeping stderr apart",
-        );
-    }
-    if command.line.len() > LONGEST_LINE {
-        return refused(
-            "the command is longer than 120,000 bytes, which a container cannot be given: put it into a file",
-        );
-    }
-    Ok(())
 }
 
 fn as_path(bytes: &[u8]) -> PathBuf {
