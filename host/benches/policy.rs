@@ -35,11 +35,19 @@ struct Kind {
     rule: fn(usize) -> String,
 }
 
-const KINDS: [Kind; 3] = [
+const KINDS: [Kind; 4] = [
     Kind {
         kind: SubjectKind::Path,
         tool: "Read",
         subject: "src/deep/down/main.rs",
+        files: Some((Access::Read, FileScope::Subject)),
+        rule: path_rule,
+    },
+    // What rules for an ending speak of.
+    Kind {
+        kind: SubjectKind::Path,
+        tool: "Read",
+        subject: "src/deep/down/main.pem",
         files: Some((Access::Read, FileScope::Subject)),
         rule: path_rule,
     },
@@ -71,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 || evaluate(kind, &many, &tool),
                 || evaluate(kind, &few, &tool),
             );
-            let what = format!("{} subject, {count} rules", kind.kind);
+            let what = format!("{} {}, {count} rules", kind.kind, kind.subject);
             measure::report(&what, "10 rules", times, "3");
             let once = times.0.min / u32::try_from(EVALUATIONS)?;
             println!(

@@ -96,6 +96,35 @@ async fn p12_deny_rules_ignore_letter_case() {
     assert_eq!(rules.first().map(|source| source.rule.as_str()), Some(rule));
     assert_eq!(asked.count(), 0);
     assert!(names(&host.scratch.ws).is_empty());
+
+    // A class of characters is no one letter: it holds as written and in the other letter case.
+    let scratch = Scratch::new();
+    let denied = ["Ab.key", "bc.key", "Sd.pem", "x.d", "ΑΣΒ.gr"];
+    let free = ["ab.key", "e.pem", "1.d", "ΑΒ.gr"];
+    for path in denied.iter().chain(&free) {
+        scratch.file(path, "abc123\n");
+    }
+    let rules = [
+        "Read([!a]*.key)",
+        "Read([R-d]D.pem)",
+        "Read([X].d)",
+        "Read(ας*)",
+    ];
+    let (host, _) = asking(scratch, Setup::default().deny(&rules)).await;
+    for path in denied {
+        let outcome = host.call("Read", json!({"file_path": path})).await;
+        let is_rule = matches!(reason(&outcome), DenialReason::Rule { .. });
+        assert!(is_rule, "{path}: {:?}", outcome.ending);
+    }
+    for path in free {
+        holds(
+            &host.done("Read", json!({"file_path": path})).await,
+            &["abc123"],
+        );
+    }
+    let found = host.done("Grep", json!({"pattern": "abc123"})).await;
+    holds(&found, &free);
+    lacks(&found, &denied);
 }
 
 async fn p14_special_characters_in_names_match_allow_rules() {

@@ -15,6 +15,7 @@ mod exact;
 mod file_guard;
 mod grant;
 mod index;
+mod letter_case;
 mod lines;
 mod mode;
 mod path_pattern;

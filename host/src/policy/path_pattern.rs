@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder};
 
+use super::letter_case::{fold_case, fold_char};
 use super::paths::fold;
 
 /// A compiled pattern, on absolute paths.
 #[derive(Clone, Debug)]
 pub struct PathPattern {
     glob: Glob,
+    either_case: Option<Glob>,
     literal: Option<PathBuf>,
     below: Option<PathBuf>,
 }
@@ -40,14 +42,25 @@ pub enum PatternError {
         "the pattern '{0}' has a '..' behind a wildcard, so it is not clear what it leaves: write the path without it"
     )]
     UpFromWildcard(String),
+    /// A class of characters that are no single byte, as classes are compared.
+    #[error(
+        "the pattern '{pattern}' has '{letter}' between '[' and ']', where only ASCII characters can stand: write a \
+         choice instead, as in '{{{letter},x}}'"
+    )]
+    Class {
+        /// As written.
+        pattern: String,
+        /// The first such character.
+        letter: char,
+    },
     /// `~/` without a home directory.
     #[error("the pattern '{0}' stands on the home directory, and there is none")]
     NoHome(String),
 }
 
 impl PathPattern {
-    /// Compiles a pattern. With `ignore_case` it is meant for lower-case paths: deny patterns compare so, because on some
-    /// file systems two spellings are one file.
+    /// Compiles a pattern. With `ignore_case` it ignores letter case, as deny patterns do: on some file systems two
+    /// spellings are one file.
     ///
     /// # Errors
     /// [`PatternError`].
@@ -76,29 +89,52 @@ impl PathPattern {
         let below = absolute.strip_suffix("/**");
         let below = below.filter(|path| is_literal(path) && !path.is_empty());
         let below = below.map(PathBuf::from);
-        let text = if ignore_case {
-            absolute.to_lowercase()
-        } else {
-            absolute
+        let is_odd = |(letter, in_class): &(char, bool)| *in_class && !letter.is_ascii();
+        if let Some((letter, _)) = letters(&absolute).find(is_odd) {
+            return Err(PatternError::Class {
+                pattern: pattern.to_owned(),
+                letter,
+            });
+        }
+        let has_class = letters(&absolute).any(|(_, in_class)| in_class);
+        let glob = match ignore_case && !has_class {
+            true => build(&fold_case(&absolute), false),
+            false => build(&absolute, false),
         };
-        let glob = build(&text).map_err(|error| PatternError::Glob {
+        let either_case = (ignore_case && has_class).then(|| {
+            let folded = letters(&absolute).map(|(letter, in_class)| match in_class {
+                true => letter,
+                false => fold_char(letter),
+            });
+            build(&folded.collect::<String>(), true)
+        });
+        let wrong = |error: globset::Error| PatternError::Glob {
             pattern: pattern.to_owned(),
             what: error.kind().to_string(),
-        })?;
+        };
         Ok(Self {
-            glob,
+            glob: glob.map_err(wrong)?,
+            either_case: either_case.transpose().map_err(wrong)?,
             literal,
             below,
         })
     }
 
-    /// The pattern's glob, on lower-case paths where letter case is ignored.
+    /// The pattern's glob, for paths as they are. Where letter case is ignored and there is no [`Self::either_case`], its
+    /// letters are folded, and so must those of the path be.
     pub fn glob(&self) -> &Glob {
         &self.glob
     }
 
-    /// The absolute pattern, in lower case where letter case is ignored.
-    pub fn text(&self) -> &str {
+    /// A second glob, for folded paths, which ignores letter case itself: that of a class of characters cannot be folded
+    /// beforehand. `[R-d]` would end before it begins; and `[!a]`, which `A` matches as written, does not match the `a`
+    /// that `A` is folded to.
+    pub(super) fn either_case(&self) -> Option<&Glob> {
+        self.either_case.as_ref()
+    }
+
+    /// The absolute pattern, its letters as those of [`Self::glob`].
+    pub(super) fn text(&self) -> &str {
         self.glob.glob()
     }
 
@@ -125,8 +161,35 @@ pub(super) fn is_literal(text: &str) -> bool {
     !text.contains(['*', '?', '[', '{', '\\'])
 }
 
-fn build(text: &str) -> Result<Glob, globset::Error> {
+/// The characters of a pattern, and which of them stand in a class (`[…]`, in which a `]` is the first or the end).
+fn letters(pattern: &str) -> impl Iterator<Item = (char, bool)> {
+    let mut state = State::Outside;
+    pattern.chars().map(move |letter| {
+        let in_class = matches!(state, State::Begun | State::Negated | State::Inside);
+        state = match (state, letter) {
+            (State::Outside, '\\') => State::Escaped,
+            (State::Outside, '[') => State::Begun,
+            (State::Begun, '!' | '^') => State::Negated,
+            (State::Outside | State::Escaped, _) | (State::Inside, ']') => State::Outside,
+            (State::Begun | State::Negated | State::Inside, _) => State::Inside,
+        };
+        (letter, in_class)
+    })
+}
+
+/// Where in a pattern the next character stands.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Outside,
+    Escaped,
+    Begun,
+    Negated,
+    Inside,
+}
+
+fn build(text: &str, ignore_case: bool) -> Result<Glob, globset::Error> {
     GlobBuilder::new(text)
+        .case_insensitive(ignore_case)
         .literal_separator(true)
         .backslash_escape(true)
         .build()
@@ -187,6 +250,12 @@ mod tests {
             Err(PatternError::TrailingSlash(_))
         ));
         assert!(matches!(compile("~/x", None), Err(PatternError::NoHome(_))));
+        for (pattern, first) in [("a[xé]", 'é'), ("[!ü]*", 'ü'), ("é[]ß]", 'ß')] {
+            let error = compile(pattern, None).unwrap_err();
+            assert!(matches!(&error, PatternError::Class { letter, .. } if *letter == first));
+            assert!(error.to_string().contains(&format!("'{{{first},x}}'")));
+        }
+        assert!(compile("é\\[ü[a]ö", None).is_ok());
         assert!(matches!(
             compile("**/../x", None),
             Err(PatternError::UpFromWildcard(_))

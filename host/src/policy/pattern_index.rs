@@ -1,16 +1,19 @@
 //! Many patterns, one path: which of them match? The price grows with the depth of the path, not with the number of
 //! patterns.
 //!
-//! A pattern that is one path, or one path and everything below it, is looked up in a table. Any other is kept under its
-//! literal leading directories, with few others, and matched as a glob.
+//! A pattern that is one path, or one path and everything below it, or a name or an ending of names at any depth below
+//! it, is looked up in a table. Any other is kept under its literal leading directories, with few others, and matched as
+//! a glob.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
 use rustc_hash::FxBuildHasher;
 
-use globset::{Candidate, GlobSet, GlobSetBuilder};
+use globset::{Candidate, Glob, GlobSet, GlobSetBuilder};
 
+use super::letter_case::fold_case;
 use super::path_pattern::is_literal;
 use super::{PathPattern, PatternError};
 
@@ -22,10 +25,12 @@ const GLOBS_AT_ONCE: usize = 256;
 /// The keys are the operator's, so that a hash without a seed does: nobody else can fill the table.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PatternIndex {
-    places: HashMap<String, Place, FxBuildHasher>,
+    places: Table<Place>,
     ignore_case: bool,
     len: usize,
 }
+
+type Table<T> = HashMap<String, T, FxBuildHasher>;
 
 /// The patterns of one path.
 #[derive(Clone, Debug, Default)]
@@ -34,15 +39,27 @@ struct Place {
     exact: Vec<usize>,
     /// They are everything below this path.
     below: Vec<usize>,
+    /// They are this name at any depth below this path: `/ws/**/.env`.
+    named: Table<Vec<usize>>,
+    /// They are the names at any depth below this path that end so, from a dot on: `/ws/**/*.pem`.
+    ending: Table<Vec<usize>>,
     /// They have this path before their first wildcard.
     globs: Vec<Globs>,
 }
 
-/// Some globs, and which pattern each is.
+/// Some globs, and which pattern each is of.
 #[derive(Clone, Debug)]
 struct Globs {
     set: GlobSet,
     patterns: Vec<usize>,
+    spelling: Spelling,
+}
+
+/// Which spelling of a path globs are compared with: they are the same where letter case counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Spelling {
+    AsGiven,
+    Folded,
 }
 
 impl PatternIndex {
@@ -55,30 +72,42 @@ impl PatternIndex {
             ignore_case,
             ..Self::default()
         };
-        let mut buckets: HashMap<String, Vec<(usize, &PathPattern)>> = HashMap::new();
+        let mut buckets: HashMap<_, Vec<(usize, &Glob)>> = HashMap::new();
         for (position, pattern) in patterns.into_iter().enumerate() {
             index.len += 1;
-            let text = pattern.text();
-            let path_and_below = text.strip_suffix("/**").filter(|path| is_literal(path));
-            if is_literal(text) {
-                index.place(text).exact.push(position);
-            } else if let Some(path) = path_and_below {
-                index.place(path).below.push(position);
+            let text = index.folded(pattern.text());
+            if let Some((path, place)) = Looked::up(&text) {
+                index.place(path).table(place).push(position);
             } else {
-                let leading = literal_directories(text).to_owned();
-                buckets
-                    .entry(leading)
-                    .or_default()
-                    .push((position, pattern));
+                let leading = literal_directories(&text);
+                let mut put = |glob, spelling| {
+                    let bucket = buckets.entry((leading.to_owned(), spelling));
+                    bucket.or_default().push((position, glob));
+                };
+                match pattern.either_case() {
+                    Some(either_case) => {
+                        put(pattern.glob(), Spelling::AsGiven);
+                        put(either_case, Spelling::Folded);
+                    }
+                    None => put(pattern.glob(), Spelling::Folded),
+                }
             }
         }
-        for (leading, patterns) in buckets {
-            index.place(&leading).globs = patterns
-                .chunks(GLOBS_AT_ONCE)
-                .map(compile)
-                .collect::<Result<_, _>>()?;
+        for ((leading, spelling), globs) in buckets {
+            for globs in globs.chunks(GLOBS_AT_ONCE) {
+                let globs = Globs::compile(globs, spelling)?;
+                index.place(&leading).globs.push(globs);
+            }
         }
         Ok(index)
+    }
+
+    /// The text in the spelling of the table.
+    fn folded<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.ignore_case {
+            true => fold_case(text).into(),
+            false => text.into(),
+        }
     }
 
     fn place(&mut self, path: &str) -> &mut Place {
@@ -105,37 +134,29 @@ impl PatternIndex {
         if self.is_empty() {
             return found;
         }
-        let text = path.to_string_lossy();
-        let text = if self.ignore_case {
-            text.to_lowercase()
-        } else {
-            text.into_owned()
-        };
-        let asked = |path: &str| or_above || path.len() == text.len();
-        let mut buckets = Vec::new();
-        for path in self_and_ancestors(&text) {
-            let Some(place) = self.places.get(path) else {
+        let given = path.to_string_lossy();
+        let folded = self.folded(&given);
+        // One character is folded to one, so that both spellings have the same directories.
+        let spellings: Vec<(&str, &str)> = self_and_ancestors(&given)
+            .zip(self_and_ancestors(&folded))
+            .collect();
+        let asked = if or_above { spellings.len() } else { 1 };
+        let mut searched = Vec::new();
+        for (up, (_, folded)) in spellings.iter().enumerate() {
+            let Some(place) = self.places.get(*folded) else {
                 continue;
             };
-            if asked(path) {
+            if up < asked {
                 found.extend(&place.exact);
             }
-            if path.len() < text.len() {
+            if up > 0 {
                 found.extend(&place.below);
-                buckets.extend(place.globs.iter().map(|globs| (path.len(), globs)));
+                searched.push((up, place));
             }
         }
-        if !buckets.is_empty() {
-            for path in self_and_ancestors(&text).filter(|path| asked(path)) {
-                let candidate = Candidate::new(path);
-                for (_, globs) in buckets.iter().filter(|(length, _)| *length < path.len()) {
-                    let positions = globs.set.matches_candidate(&candidate);
-                    found.extend(
-                        positions
-                            .into_iter()
-                            .filter_map(|at| globs.patterns.get(at)),
-                    );
-                }
+        for (up, (given, folded)) in spellings.iter().enumerate().take(asked) {
+            for (_, place) in searched.iter().filter(|(leading, _)| *leading > up) {
+                place.search(given, folded, &mut found);
             }
         }
         found.sort_unstable();
@@ -144,22 +165,98 @@ impl PatternIndex {
     }
 }
 
-fn compile(patterns: &[(usize, &PathPattern)]) -> Result<Globs, PatternError> {
-    let mut builder = GlobSetBuilder::new();
-    for (_, pattern) in patterns {
-        builder.add(pattern.glob().clone());
+impl Place {
+    fn table(&mut self, looked: Looked<'_>) -> &mut Vec<usize> {
+        match looked {
+            Looked::Exact => &mut self.exact,
+            Looked::Below => &mut self.below,
+            Looked::Named(name) => self.named.entry(name.to_owned()).or_default(),
+            Looked::Ending(end) => self.ending.entry(end.to_owned()).or_default(),
+        }
     }
-    let set = builder.build().map_err(|error| PatternError::Glob {
-        pattern: error
-            .glob()
-            .unwrap_or("(many patterns together)")
-            .to_owned(),
-        what: error.kind().to_string(),
-    })?;
-    Ok(Globs {
-        set,
-        patterns: patterns.iter().map(|(position, _)| *position).collect(),
-    })
+
+    /// Adds the patterns that match this one path, in both spellings, which is below the place.
+    fn search(&self, given: &str, folded: &str, found: &mut Vec<usize>) {
+        let name = folded.rsplit('/').next().unwrap_or_default();
+        if !self.named.is_empty() {
+            found.extend(self.named.get(name).into_iter().flatten());
+        }
+        if !self.ending.is_empty() {
+            let dots = name.match_indices('.');
+            let ends = dots.filter_map(|(at, _)| self.ending.get(name.get(at..)?));
+            found.extend(ends.flatten());
+        }
+        if !self.globs.is_empty() {
+            let (given, folded) = (Candidate::new(given), Candidate::new(folded));
+            for globs in &self.globs {
+                found.extend(globs.matching(match globs.spelling {
+                    Spelling::AsGiven => &given,
+                    Spelling::Folded => &folded,
+                }));
+            }
+        }
+    }
+}
+
+/// How a pattern is found in the table of a place.
+enum Looked<'a> {
+    Exact,
+    Below,
+    Named(&'a str),
+    Ending(&'a str),
+}
+
+impl<'a> Looked<'a> {
+    /// The place of a pattern and how it is found there, if that needs no glob.
+    fn up(text: &'a str) -> Option<(&'a str, Self)> {
+        if is_literal(text) {
+            return Some((text, Self::Exact));
+        }
+        let (path, looked) = match text.strip_suffix("/**") {
+            Some(path) => (path, Self::Below),
+            None => {
+                let (path, name) = text.split_once("/**/")?;
+                match name.strip_prefix('*') {
+                    Some(end) if end.starts_with('.') => (path, Self::Ending(end)),
+                    _ => (path, Self::Named(name)),
+                }
+            }
+        };
+        let plain = |name: &str| is_literal(name) && !name.contains('/');
+        let simple = match looked {
+            Self::Exact | Self::Below => true,
+            Self::Named(name) | Self::Ending(name) => plain(name),
+        };
+        (simple && is_literal(path)).then_some((path, looked))
+    }
+}
+
+impl Globs {
+    fn compile(globs: &[(usize, &Glob)], spelling: Spelling) -> Result<Self, PatternError> {
+        let mut builder = GlobSetBuilder::new();
+        for (_, glob) in globs {
+            builder.add((*glob).clone());
+        }
+        let set = builder.build().map_err(|error| PatternError::Glob {
+            pattern: error
+                .glob()
+                .unwrap_or("(many patterns together)")
+                .to_owned(),
+            what: error.kind().to_string(),
+        })?;
+        Ok(Self {
+            set,
+            patterns: globs.iter().map(|(position, _)| *position).collect(),
+            spelling,
+        })
+    }
+
+    fn matching(&self, path: &Candidate<'_>) -> impl Iterator<Item = usize> {
+        let globs = self.set.matches_candidate(path);
+        globs
+            .into_iter()
+            .filter_map(|at| self.patterns.get(at).copied())
+    }
 }
 
 /// The directories of a pattern before its first wildcard: `/ws/src` of `/ws/src/*.rs`, and nothing of `/*`.
@@ -181,7 +278,47 @@ fn self_and_ancestors(path: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Whatever is looked up in a table is what the glob would have matched.
+        #[test]
+        fn tables_find_what_globs_match(
+            patterns in proptest::collection::vec(
+                proptest::collection::vec(
+                    prop::sample::select(&["**", "*", "a", "B.c", ".c", "*.c", "*c", "*.b.c", "?.c", "[!a].c"][..]),
+                    1..5,
+                ),
+                1..5,
+            ),
+            path in proptest::collection::vec(
+                prop::sample::select(&["a", "b.c", ".c", "a.b.c", "A.C", "c.a", "**"][..]),
+                1..5,
+            ),
+            ignore_case: bool,
+        ) {
+            let patterns: Vec<String> = patterns.iter().map(|parts| format!("/{}", parts.join("/"))).collect();
+            let compiled: Vec<PathPattern> = patterns
+                .iter()
+                .map(|pattern| PathPattern::compile(pattern, Path::new("/"), None, ignore_case).unwrap())
+                .collect();
+            let path = format!("/{}", path.join("/"));
+            let folded = if ignore_case { fold_case(&path) } else { path.clone() };
+            let by_globs: Vec<usize> = (0..compiled.len())
+                .filter(|at| match compiled[*at].either_case() {
+                    Some(glob) => {
+                        compiled[*at].glob().compile_matcher().is_match(&path)
+                            || glob.compile_matcher().is_match(&folded)
+                    }
+                    None => compiled[*at].glob().compile_matcher().is_match(&folded),
+                })
+                .collect();
+            let index = PatternIndex::new(&compiled, ignore_case).unwrap();
+            prop_assert_eq!(index.matching(Path::new(&path)), by_globs, "{:?} {}", patterns, path);
+        }
+    }
 
     fn index(patterns: &[&str], ignore_case: bool) -> PatternIndex {
         let compiled: Vec<PathPattern> = patterns
@@ -237,6 +374,40 @@ mod tests {
         assert_eq!(found("/ws/.toolgate/CONFIG.TOML"), [0]);
         assert_eq!(found("/WS/secrets/a"), [1]);
         assert_eq!(found("/ws/.env"), [2]);
+    }
+
+    #[test]
+    fn a_class_matches_as_written_and_in_the_other_letter_case() {
+        let patterns = [
+            "[!a]*.txt",
+            "[R-d].md",
+            "Src/[!_]*",
+            "report\\[1\\].CSV",
+            "ΑΣ*.gr",
+            "É[x]/ß?.tr",
+        ];
+        let index = index(&patterns, true);
+        let found = |path: &str| index.matching(Path::new(path));
+        for (path, expected) in [
+            ("/ws/Ab.txt", &[0][..]),
+            ("/ws/b.txt", &[0]),
+            ("/ws/a.txt", &[]),
+            ("/ws/s.md", &[1]),
+            ("/ws/D.md", &[1]),
+            ("/WS/_.md", &[1]),
+            ("/ws/e.md", &[]),
+            ("/ws/src/Main", &[2]),
+            ("/ws/SRC/_x", &[]),
+            ("/ws/REPORT[1].csv", &[3]),
+            ("/ws/ΑΣΒ.gr", &[4]),
+            ("/ws/ας.gr", &[4]),
+            ("/ws/éx/ẞ1.TR", &[5]),
+        ] {
+            assert_eq!(found(path), expected, "{path}");
+        }
+        let above = |path: &str| index.matching_or_above(Path::new(path));
+        assert_eq!(above("/ws/Ab.txt/x/y"), [0]);
+        assert_eq!(above("/ws/ÉX/ßA.tr/İ/y"), [5]);
     }
 
     #[test]

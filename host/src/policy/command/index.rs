@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::super::letter_case::fold_case;
 use super::loosely::Arguments;
 use super::unwrap::base_name;
 use super::word::Word;
@@ -14,7 +15,7 @@ use super::{CommandLine, CommandPattern};
 /// See the module. What it gives are the positions of the patterns in the list that it was built from.
 #[derive(Clone, Debug, Default)]
 pub struct CommandIndex {
-    /// By the command word in lower case: the command words so spelled, and where each goes on.
+    /// By the command word, its letters folded: the command words so spelled, and where each goes on.
     first: HashMap<String, Vec<(String, usize)>>,
     nodes: Vec<Node>,
     len: usize,
@@ -56,7 +57,7 @@ impl CommandIndex {
 
     fn first_node(&mut self, word: &str) -> usize {
         let fresh = self.nodes.len();
-        let spelled = self.first.entry(word.to_lowercase()).or_default();
+        let spelled = self.first.entry(fold_case(word)).or_default();
         if let Some((_, node)) = spelled.iter().find(|(known, _)| known == word) {
             return *node;
         }
@@ -93,7 +94,7 @@ impl CommandIndex {
             if let Some((first, further)) = command.parts().split_first()
                 && let Some(first) = first.known()
             {
-                let spelled = self.first.get(&first.to_lowercase());
+                let spelled = self.first.get(&fold_case(first));
                 let node = spelled
                     .into_iter()
                     .flatten()
@@ -142,7 +143,7 @@ impl CommandIndex {
             let Some(text) = first.known() else {
                 continue;
             };
-            let text = text.to_lowercase();
+            let text = fold_case(text);
             self.possibly_from(&text, further, bare_covers, &mut found);
             let base = base_name(&text);
             if base != text {
