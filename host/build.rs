@@ -1,10 +1,14 @@
-//! Compiles the built-in tools ahead of time, with the settings that the engine runs with, and builds the shell's launcher.
+//! Compiles the built-in tools ahead of time, with the settings that the engine runs with, asks each what it is, and builds
+//! the shell's launcher.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+use wasmtime::component::Component;
 
+#[path = "build/declaration.rs"]
+mod declaration;
 #[path = "build/launcher.rs"]
 mod launcher;
 #[path = "src/runtime/tuning.rs"]
@@ -23,16 +27,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut constants = String::from("const BUILT_IN: &[BuiltIn] = &[\n");
     for tool in toolgate_builtin::COMPONENTS {
         let file = out.join(format!("{}.cwasm", tool.name));
-        std::fs::write(&file, engine.precompile_component(tool.wasm)?)?;
+        let component = Component::new(&engine, tool.wasm)?;
+        std::fs::write(&file, component.serialize()?)?;
+        let said = declaration::ask(&engine, &component)
+            .map_err(|error| format!("what is {}? {error:?}", tool.name))?;
         let digest: String = Sha256::digest(tool.wasm)
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
         writeln!(
             constants,
-            "    BuiltIn {{ name: {:?}, needs_shell: {:?}, digest: {digest:?}, compiled: include_bytes!({:?}) }},",
+            "    BuiltIn {{ name: {:?}, needs_shell: {:?}, computes_subjects: {:?}, digest: {digest:?}, declaration: {:?}, \
+             compiled: include_bytes!({:?}) }},",
             tool.name,
             tool.needs_shell,
+            said.computes_subjects,
+            said.declaration,
             file.display().to_string()
         )?;
     }

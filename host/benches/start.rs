@@ -134,7 +134,7 @@ fn memory() -> Result<(), Box<dyn std::error::Error>> {
         .map(|tool| tool.name().to_string())
         .find(|name| name.starts_with("Sleeps"));
     let name = name.ok_or("the waiting guest")?;
-    let before = resident()?;
+    let before = Memory::now()?;
     let calls: Vec<_> = (0..LIVE)
         .map(|_| {
             let (host, name) = (Arc::clone(&host), name.clone());
@@ -142,21 +142,40 @@ fn memory() -> Result<(), Box<dyn std::error::Error>> {
         })
         .collect();
     std::thread::sleep(Duration::from_secs(2));
-    let each = resident()?.saturating_sub(before) / u64::from(LIVE);
+    let after = Memory::now()?;
     for call in calls {
         call.abort();
     }
-    println!("{} KiB each | goal 64 KiB", each >> 10);
+    println!(
+        "{} KiB each of their own | goal 64 KiB",
+        after.own.saturating_sub(before.own) / LIVE
+    );
+    println!(
+        "{} KiB each mapped: the pages of the component's memory that all of them share are in each",
+        after.mapped.saturating_sub(before.mapped) / LIVE
+    );
     Ok(())
 }
 
-/// Resident memory of this process, bytes.
-fn resident() -> Result<u64, Box<dyn std::error::Error>> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .ok_or("VmRSS")?;
-    let kibibytes: u64 = line.split_whitespace().nth(1).ok_or("a number")?.parse()?;
-    Ok(kibibytes << 10)
+/// Memory of this process, KiB.
+struct Memory {
+    /// A page that several mappings share counts once (`Pss`).
+    own: u32,
+    /// A page counts in each mapping (`Rss`).
+    mapped: u32,
+}
+
+impl Memory {
+    fn now() -> Result<Self, Box<dyn std::error::Error>> {
+        let rollup = std::fs::read_to_string("/proc/self/smaps_rollup")?;
+        let line = |name: &str| -> Result<u32, Box<dyn std::error::Error>> {
+            let line = rollup.lines().find(|line| line.starts_with(name));
+            let number = line.and_then(|line| line.split_whitespace().nth(1));
+            Ok(number.ok_or("a number")?.parse()?)
+        };
+        Ok(Self {
+            own: line("Pss:")?,
+            mapped: line("Rss:")?,
+        })
+    }
 }

@@ -11,12 +11,14 @@ use toolgate::config::{
 use toolgate::mcp::Clients;
 use toolgate::model::{CallOrigin, RawCall, SideEffect};
 use toolgate::policy::Decision;
-use toolgate::runtime::CompileWorker;
+use toolgate::runtime::{CompileWorker, ToolEngine};
 use toolgate::{Host, HostBuilder, HostError};
 
 use super::args::{CallArgs, Level, Setup, ShellFlag};
 use super::render;
 
+/// Instances that may live at once where one call is made: making room for more costs time at each start.
+const SLOTS: u32 = 8;
 /// The most bytes of an input that are read from stdin; what is over, the parse gate refuses.
 const MAX_STDIN: u64 = (1 << 20) + 1;
 
@@ -70,7 +72,7 @@ fn load_aloud(setup: &Setup) -> anyhow::Result<Loaded> {
 /// The same of a configuration that is loaded.
 pub(crate) fn hosted(setup: &Setup, loaded: Loaded) -> anyhow::Result<HostBuilder> {
     let nobody_named = loaded.config.approval.approvers.is_none();
-    let builder = based(setup, loaded);
+    let builder = based(setup, loaded).engine(ToolEngine::new(SLOTS)?);
     Ok(match nobody_named {
         true => builder.approver(Terminal),
         false => builder,

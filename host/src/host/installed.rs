@@ -1,8 +1,9 @@
-//! Installed tools on their way into a host: from what they declared when they were installed, without running them.
+//! Tools on their way into a host. What is built in or installed comes from what it declared, without running it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::built_in::BuiltIn;
 use super::settings;
 use crate::config::{Config, Source};
 use crate::error::HostError;
@@ -26,21 +27,38 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    /// A built-in tool, which is loaded at its first call.
+    ///
+    /// # Errors
+    /// Its declaration does not hold.
+    pub(super) fn built_in(engine: &ToolEngine, tool: &BuiltIn) -> Result<Self, HostError> {
+        let declaration = tool.declaration().map_err(|error| HostError::Component {
+            path: tool.name.into(),
+            error,
+        })?;
+        Ok(Self {
+            declaration,
+            digest: tool.digest.to_owned(),
+            computes_subjects: tool.computes_subjects,
+            built_in: true,
+            plain: false,
+            origin: "built in".to_owned(),
+            code: Code::later(engine.clone(), tool.source(), tool.computes_subjects),
+        })
+    }
+
     pub(super) fn loaded(
         component: LoadedComponent,
         declaration: Declaration,
-        (built_in, label): (bool, &Path),
+        label: &Path,
     ) -> Self {
         Self {
             declaration,
             digest: component.digest().to_owned(),
             computes_subjects: component.computes_subjects(),
-            built_in,
+            built_in: false,
             plain: false,
-            origin: match built_in {
-                true => "built in".to_owned(),
-                false => label.display().to_string(),
-            },
+            origin: label.display().to_string(),
             code: component.into(),
         }
     }

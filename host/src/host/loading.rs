@@ -82,28 +82,26 @@ pub(super) fn wanted(
     Ok(all.iter().filter(without).filter(usable).collect())
 }
 
-/// All of them at once: loading is work, and there may be several cores. `lenient`: what cannot be used is left out.
+/// The built-in tools as they are, and the component files all at once: loading is work, and there may be several cores.
+/// `lenient`: what cannot be used is left out.
 pub(super) async fn loaded(
     config: &Config,
     engine: &ToolEngine,
     (wanted, strangers): (Vec<&'static BuiltIn>, Vec<Stranger>),
     (shell, lenient): (bool, bool),
 ) -> Result<Tools, HostError> {
-    let built_in = wanted.into_iter().map(|tool| {
-        let source = Source::BuiltIn {
-            compiled: tool.compiled,
-            digest: tool.digest,
-        };
-        let loading = spawn_load(engine, (PathBuf::from(tool.name), None), source);
-        (PathBuf::from(tool.name), true, loading)
-    });
-    let strangers = strangers.into_iter().map(|(label, bytes, source)| {
-        let loading = spawn_load(engine, (label.clone(), source), Source::Bytes(bytes));
-        (label, false, loading)
-    });
-    let loading: Vec<_> = built_in.chain(strangers).collect();
+    let loading: Vec<_> = strangers
+        .into_iter()
+        .map(|(label, bytes, source)| {
+            let loading = spawn_load(engine, (label.clone(), source), Source::Bytes(bytes));
+            (label, loading)
+        })
+        .collect();
     let mut tools = Tools::default();
-    for (label, built_in, load) in loading {
+    for tool in wanted {
+        tools.ready.push(Ready::built_in(engine, tool)?);
+    }
+    for (label, load) in loading {
         match load.await {
             Ok(Loaded::Tool(component, declaration)) => {
                 if !shell && component.needs_shell(&declaration) {
@@ -111,10 +109,8 @@ pub(super) async fn loaded(
                     let error = ComponentError::NeedsShell;
                     return Err(HostError::Component { path, error });
                 }
-                let from = (built_in, label.as_path());
-                tools
-                    .ready
-                    .push(Ready::loaded(*component, *declaration, from));
+                let tool = Ready::loaded(*component, *declaration, &label);
+                tools.ready.push(tool);
             }
             Ok(Loaded::Plain(component)) => add_functions(config, &label, &component, &mut tools)?,
             Err(broken) if lenient => tools.left_out.push(LeftOut {

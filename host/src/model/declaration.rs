@@ -1,6 +1,6 @@
 //! Declarations: what a tool says of itself, checked once when it is registered.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::visible::hides;
@@ -15,7 +15,8 @@ const MAX_DESCRIPTION: usize = 4_096;
 const MAX_SCHEMA: usize = 256 << 10;
 
 /// A declaration as it came out of a component, unchecked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DeclarationParts {
     /// Tool name.
     pub name: String,
