@@ -7,6 +7,7 @@ mod components;
 mod create_only;
 mod ending;
 mod instances;
+mod letting_go;
 mod output;
 mod plain;
 mod raw;

@@ -12,7 +12,13 @@
 wasmtime::component::bindgen!({
     path: "../wit",
     world: "toolgate:tool/tool-guest",
-    imports: { default: trappable },
+    imports: {
+        "toolgate:files/files.read-all": async | trappable,
+        "toolgate:files/files.replace": async | trappable,
+        "toolgate:files/files.[method]walker.next": async | trappable,
+        "toolgate:files/files.[method]scanner.next": async | trappable,
+        default: trappable,
+    },
     exports: { default: async },
     with: {
         "toolgate:files/files.file": crate::runtime::files::OpenedFile,

@@ -81,8 +81,8 @@ impl wit::Host for State {
         }
     }
 
-    fn read_all(&mut self, path: String, max: u32) -> Answer<wit::Contents> {
-        let read = self.files.read_all(&path, max);
+    async fn read_all(&mut self, path: String, max: u32) -> Answer<wit::Contents> {
+        let read = self.files.read_all(&path, max).await;
         Ok(read
             .map_err(wit::Failure::from)
             .map(|contents| wit::Contents {
@@ -93,7 +93,7 @@ impl wit::Host for State {
             }))
     }
 
-    fn replace(
+    async fn replace(
         &mut self,
         path: String,
         condition: wit::Condition,
@@ -118,7 +118,7 @@ impl wit::Host for State {
                 "more than 64 MiB cannot be written at once.",
             )));
         }
-        let replaced = self.files.replace(&path, condition, &data);
+        let replaced = self.files.replace(&path, condition, &data).await;
         Ok(replaced
             .map_err(wit::Failure::from)
             .map(|replaced| wit::Replaced {
@@ -182,8 +182,8 @@ impl wit::HostFile for State {
 }
 
 impl wit::HostWalker for State {
-    fn next(&mut self, walker: Resource<Walker>) -> wasmtime::Result<Vec<u8>> {
-        Ok(self.table.get_mut(&walker)?.next_batch())
+    async fn next(&mut self, walker: Resource<Walker>) -> wasmtime::Result<Vec<u8>> {
+        Ok(self.table.get_mut(&walker)?.next_batch().await)
     }
 
     fn summary(&mut self, walker: Resource<Walker>) -> wasmtime::Result<wit::WalkSummary> {
@@ -197,11 +197,12 @@ impl wit::HostWalker for State {
 }
 
 impl wit::HostScanner for State {
-    fn next(&mut self, scanner: Resource<Scanner>) -> wasmtime::Result<Option<wit::Batch>> {
+    async fn next(&mut self, scanner: Resource<Scanner>) -> wasmtime::Result<Option<wit::Batch>> {
         Ok(self
             .table
             .get_mut(&scanner)?
             .next_batch()
+            .await
             .map(wit::Batch::from))
     }
 

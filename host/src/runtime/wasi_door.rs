@@ -32,6 +32,8 @@ pub(super) struct GuardedView<'a> {
 /// The directory of each listing that is being read.
 pub(super) type Listings = HashMap<u32, PathBuf>;
 
+/// The most bytes of one write; the guest is told how many were written.
+const MAX_WRITE: usize = 1 << 20;
 /// The most listings that a guest reads at once: the host holds all names of each.
 const MAX_LISTINGS: usize = 64;
 
@@ -69,6 +71,24 @@ impl GuardedView<'_> {
         let at = self.at(fd, path)?;
         let place = self.files.seen(&at, follow).map_err(refusal)?;
         self.push(&place)
+    }
+
+    /// The same descriptor for what may take long (a disk that has to be waited for, a directory of a million names): it is
+    /// done on another thread, so that the call can be given up meanwhile.
+    fn elsewhere(&mut self, fd: &Resource<Descriptor>) -> FsResult<Resource<Descriptor>> {
+        let same = |file: &std::fs::File| file.try_clone().map_err(ErrorCode::from);
+        let elsewhere = match self.inner.table.get(fd)? {
+            Descriptor::Dir(dir) => {
+                Descriptor::Dir(Dir::new(same(&dir.dir)?, dir.perms, dir.open_mode, false))
+            }
+            Descriptor::File(file) => Descriptor::File(File::new(
+                same(&file.file)?,
+                file.perms,
+                file.open_mode,
+                false,
+            )),
+        };
+        Ok(self.inner.table.push(elsewhere)?)
     }
 
     fn perms(&self) -> FsPerms {
@@ -165,7 +185,11 @@ impl HostDescriptor for GuardedView<'_> {
             return Err(ErrorCode::NotDirectory.into());
         };
         let listed = self.files.listed_directory(&dir.dir).map_err(refusal)?;
-        let stream = self.inner.read_directory(fd).await?;
+        let elsewhere = self.elsewhere(&fd)?;
+        let borrowed = Resource::new_borrow(elsewhere.rep());
+        let stream = self.inner.read_directory(borrowed).await;
+        self.inner.table.delete(elsewhere)?;
+        let stream = stream?;
         self.listings.insert(stream.rep(), listed);
         Ok(stream)
     }
@@ -313,11 +337,19 @@ impl HostDescriptor for GuardedView<'_> {
     }
 
     async fn sync_data(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
-        self.inner.sync_data(fd).await
+        let elsewhere = self.elsewhere(&fd)?;
+        let borrowed = Resource::new_borrow(elsewhere.rep());
+        let synced = self.inner.sync_data(borrowed).await;
+        self.inner.table.delete(elsewhere)?;
+        synced
     }
 
     async fn sync(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
-        self.inner.sync(fd).await
+        let elsewhere = self.elsewhere(&fd)?;
+        let borrowed = Resource::new_borrow(elsewhere.rep());
+        let synced = self.inner.sync(borrowed).await;
+        self.inner.table.delete(elsewhere)?;
+        synced
     }
 
     async fn get_flags(&mut self, fd: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
@@ -353,9 +385,10 @@ impl HostDescriptor for GuardedView<'_> {
     async fn write(
         &mut self,
         fd: Resource<Descriptor>,
-        bytes: Vec<u8>,
+        mut bytes: Vec<u8>,
         offset: Filesize,
     ) -> FsResult<Filesize> {
+        bytes.truncate(MAX_WRITE);
         self.inner.write(fd, bytes, offset).await
     }
 

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use tokio::sync::MutexGuard;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// The most files that are remembered; the oldest is forgotten first.
@@ -16,7 +17,7 @@ pub struct ReadLedger {
     /// Drawn for each process: who cannot know it cannot make two contents look alike.
     seed: u64,
     seen: Mutex<Seen>,
-    turn: Mutex<()>,
+    turn: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -32,7 +33,7 @@ impl ReadLedger {
         Self {
             seed,
             seen: Mutex::default(),
-            turn: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
         }
     }
 
@@ -42,8 +43,8 @@ impl ReadLedger {
     }
 
     /// Whoever replaces a file holds this while it looks for the last time and renames.
-    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
     /// Names a content towards `replace`.

@@ -19,6 +19,8 @@ use crate::policy::Deed;
 const MAX_WHOLE: u64 = 64 << 20;
 /// The most bytes of one read.
 const MAX_READ: usize = 1 << 20;
+/// Bytes read between two pauses.
+const STEP: u64 = 1 << 20;
 
 /// An opened and judged object.
 #[derive(Debug)]
@@ -139,7 +141,7 @@ impl FileView {
     }
 
     /// Reads a whole regular file. A reading view remembers what the session saw.
-    pub(in crate::runtime) fn read_all(
+    pub(in crate::runtime) async fn read_all(
         &mut self,
         text: &str,
         max: u32,
@@ -154,7 +156,7 @@ impl FileView {
         if file.size > max {
             return Err(too_large(file.size));
         }
-        let data = read_to_end(&file, max)?;
+        let data = read_to_end(&file, max).await?;
         if data.len() as u64 > max {
             return Err(too_large(data.len() as u64));
         }
@@ -173,15 +175,22 @@ impl FileView {
 }
 
 /// Reads to the end, and one byte beyond `max` at the most.
-fn read_to_end(file: &OpenedFile, max: u64) -> Result<Vec<u8>, FileError> {
+async fn read_to_end(file: &OpenedFile, max: u64) -> Result<Vec<u8>, FileError> {
     use std::io::Read as _;
     let mut data = Vec::with_capacity(usize::try_from(file.size).unwrap_or(0) + 1);
-    let handle: &File = &file.file;
-    handle
-        .take(max + 1)
-        .read_to_end(&mut data)
-        .map_err(|error| FileError::io(&file.real, &error))?;
-    Ok(data)
+    let mut left = max + 1;
+    loop {
+        let (handle, step): (&File, u64) = (&file.file, STEP.min(left));
+        let read = handle
+            .take(step)
+            .read_to_end(&mut data)
+            .map_err(|error| FileError::io(&file.real, &error))?;
+        left -= read as u64;
+        if (read as u64) < step || left == 0 {
+            return Ok(data);
+        }
+        tokio::task::yield_now().await;
+    }
 }
 
 /// Opens below a directory handle. `O_NONBLOCK`: a FIFO or a device must not hold the call up.

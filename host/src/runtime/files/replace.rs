@@ -15,7 +15,7 @@ use super::real_path::real_path;
 use super::view::{FileView, Located};
 use crate::policy::{Access, Deed};
 
-/// Bytes written between two looks at the deadline.
+/// Bytes written or read between two pauses, and two looks at the deadline.
 const STEP: usize = 1 << 20;
 
 /// What the target must be.
@@ -64,7 +64,7 @@ struct Target {
 
 impl FileView {
     /// See `replace` in `wit/deps/files/files.wit`.
-    pub(in crate::runtime) fn replace(
+    pub(in crate::runtime) async fn replace(
         &mut self,
         text: &str,
         condition: Condition,
@@ -76,12 +76,14 @@ impl FileView {
         let located = self.resolve_links(located)?;
         self.judge_opened(deed, &path, &located.path, None)?;
         let mut target = self.target(deed, &path, &located)?;
-        let old = self.old(&path, &target, condition)?;
-        let temporary = self.write_temporary(&path, &target.dir, old.as_ref(), data)?;
+        let old = self.old(&path, &target, condition).await?;
+        let temporary = self
+            .write_temporary(&path, &target.dir, old.as_ref(), data)
+            .await?;
         // Two edits of one file look and rename one after the other, so that the second sees the first.
         let ledger = Arc::clone(&self.ledger);
-        let _turn = ledger.turn();
-        self.unchanged(&path, &target, old.as_ref())?;
+        let turn = ledger.turn().await;
+        self.unchanged(&path, &target, old.as_ref()).await?;
         self.in_time()?;
         temporary
             .rename(&target, old.is_none())
@@ -90,6 +92,8 @@ impl FileView {
         self.ledger
             .record(&target.real, self.ledger.fingerprint(data));
         self.used(Access::Write, &path, &target.real);
+        drop(turn);
+        target.sync().await;
         Ok(Replaced {
             path: target.real,
             created: old.is_none(),
@@ -145,7 +149,7 @@ impl FileView {
     }
 
     /// What is at the target now, if anything, as long as it may be replaced.
-    fn old(
+    async fn old(
         &self,
         path: &Path,
         target: &Target,
@@ -195,7 +199,7 @@ impl FileView {
             Condition::Any | Condition::Absent => self.ledger.last(&target.real),
         };
         if let Some(expected) = expected
-            && self.fingerprint_of(path, &file)? != expected
+            && self.fingerprint_of(path, &file).await? != expected
         {
             return Err(changed(path));
         }
@@ -206,7 +210,11 @@ impl FileView {
     }
 
     /// Hashes a file step by step, for as long as the call has time.
-    fn fingerprint_of(&self, path: &Path, mut file: &std::fs::File) -> Result<u128, FileError> {
+    async fn fingerprint_of(
+        &self,
+        path: &Path,
+        mut file: &std::fs::File,
+    ) -> Result<u128, FileError> {
         let mut hasher = self.ledger.hasher();
         let mut bytes = vec![0; STEP];
         loop {
@@ -217,10 +225,11 @@ impl FileView {
                 Some(part) if !part.is_empty() => hasher.update(part),
                 _ => return Ok(hasher.digest128()),
             }
+            tokio::task::yield_now().await;
         }
     }
 
-    fn write_temporary(
+    async fn write_temporary(
         &self,
         path: &Path,
         dir: &Dir,
@@ -232,18 +241,25 @@ impl FileView {
         for step in data.chunks(STEP) {
             self.in_time()?;
             temporary.file.write_all(step).map_err(failed)?;
+            tokio::task::yield_now().await;
         }
         if let Some(old) = old {
             temporary
                 .keep_owner_and_mode(&old.metadata)
                 .map_err(failed)?;
         }
-        temporary.file.sync_all().map_err(failed)?;
+        let written = temporary.file.try_clone().map_err(failed)?;
+        synced(written).await.map_err(failed)?;
         Ok(temporary)
     }
 
     /// Looks once more, right before the rename.
-    fn unchanged(&self, path: &Path, target: &Target, old: Option<&Old>) -> Result<(), FileError> {
+    async fn unchanged(
+        &self,
+        path: &Path,
+        target: &Target,
+        old: Option<&Old>,
+    ) -> Result<(), FileError> {
         let now = open_existing(target);
         match (old, now) {
             (None, _) => Ok(()),
@@ -254,7 +270,7 @@ impl FileView {
                 let untouched = same_state(&old.metadata, &metadata);
                 match old.fingerprint {
                     _ if untouched => Ok(()),
-                    Some(expected) if self.fingerprint_of(path, &file)? == expected => Ok(()),
+                    Some(expected) if self.fingerprint_of(path, &file).await? == expected => Ok(()),
                     Some(_) => Err(changed(path)),
                     None => Ok(()),
                 }
@@ -262,6 +278,23 @@ impl FileView {
             (Some(_), Err(_)) => Err(changed(path)),
         }
     }
+}
+
+impl Target {
+    /// Brings the new name to the disk. The data is there and the name is in place: a directory that cannot be synced
+    /// loses neither.
+    async fn sync(&self) {
+        if let Ok(dir) = self.dir.open(".")
+            && let Err(error) = synced(dir.into_std()).await
+        {
+            tracing::debug!("a directory could not be synced: {error}");
+        }
+    }
+}
+
+/// Waits for the disk on a thread that may: nobody knows how long it takes.
+async fn synced(file: std::fs::File) -> io::Result<()> {
+    tokio::task::spawn_blocking(move || file.sync_all()).await?
 }
 
 fn changed(path: &Path) -> FileError {
@@ -338,13 +371,6 @@ impl Temporary {
             self.dir.rename(&self.name, &target.dir, &target.name)?;
         }
         self.renamed = true;
-        // The data is on disk and the name is in place; a directory that cannot be synced loses neither.
-        if let Ok(dir) = target.dir.open(".") {
-            let synced = dir.sync_all();
-            if let Err(error) = synced {
-                tracing::debug!("a directory could not be synced: {error}");
-            }
-        }
         Ok(())
     }
 }

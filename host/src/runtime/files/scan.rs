@@ -2,9 +2,10 @@
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{FileType, Mode, OFlags};
 
@@ -22,6 +23,8 @@ const MAX_BATCH: usize = 256 << 10;
 const LINE_SEARCH: usize = 64 << 10;
 /// Batches that are read ahead.
 const AHEAD: usize = 4;
+/// How long a guest's thread waits before it looks whether the call still goes on.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// A piece of a file inside a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +64,7 @@ pub struct Scanner {
     /// The file that the last batch ended in.
     current: Option<u64>,
     skip: Arc<AtomicU64>,
+    given_up: Arc<AtomicBool>,
 }
 
 impl FileView {
@@ -78,6 +82,7 @@ impl FileView {
         let walker = self.walk(text, selection)?;
         let (sender, batches) = sync_channel(AHEAD);
         let skip = Arc::new(AtomicU64::new(0));
+        let given_up = walker.given_up();
         let producer = Producer {
             walker,
             sender,
@@ -99,15 +104,16 @@ impl FileView {
             summary: WalkSummary::default(),
             current: None,
             skip,
+            given_up,
         })
     }
 }
 
 impl Scanner {
     /// The next batch; none at the end.
-    pub(in crate::runtime) fn next_batch(&mut self) -> Option<Batch> {
+    pub(in crate::runtime) async fn next_batch(&mut self) -> Option<Batch> {
         loop {
-            match self.batches.recv() {
+            match self.batches.recv_timeout(LOOK) {
                 Ok(Message::Batch(mut batch)) => {
                     let skipped = self.skip.load(Ordering::Relaxed);
                     batch.chunks.retain(|chunk| chunk.file != skipped);
@@ -121,7 +127,8 @@ impl Scanner {
                     }
                 }
                 Ok(Message::End(summary)) => self.summary = summary,
-                Err(_) => return None,
+                Err(RecvTimeoutError::Timeout) => tokio::task::yield_now().await,
+                Err(RecvTimeoutError::Disconnected) => return None,
             }
         }
     }
@@ -136,6 +143,12 @@ impl Scanner {
     /// What was left out; complete once the last batch was taken.
     pub(in crate::runtime) fn summary(&self) -> WalkSummary {
         self.summary
+    }
+}
+
+impl Drop for Scanner {
+    fn drop(&mut self) {
+        self.given_up.store(true, Ordering::Relaxed);
     }
 }
 

@@ -1,22 +1,27 @@
 //! Walks: directories by handle, entries in the order of their paths' bytes, links never followed.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::error::FileError;
 use super::ignore_rules::{IgnoreLevel, ignored};
+use super::listing::{Entries, Listing};
 use super::open::Opened;
 use super::select::{Select, Selection};
 use super::view::{FileView, Judge};
 
 /// Bytes of a packed batch.
 const BATCH: usize = 64 << 10;
-/// The most entries that one walk looks at.
-const MAX_ENTRIES: u32 = 1_000_000;
+/// The most entries that one walk reads.
+const MAX_ENTRIES: usize = 1_000_000;
+/// Entries that are looked at between two looks at the clock, and at whether anybody still wants them: less than a
+/// millisecond's work where nothing has to be fetched from a disk.
+const PAUSE: u32 = 256;
 /// The deepest directory below the start; each level holds a handle.
 const MAX_LEVELS: usize = 256;
 
@@ -44,9 +49,22 @@ pub struct Walker {
     stack: Vec<Level>,
     ignore: Vec<IgnoreLevel>,
     only: Option<Found>,
-    looked_at: u32,
+    reading: Option<Reading>,
+    /// Entries read so far.
+    read: usize,
+    /// Entries looked at since the last pause.
+    since_pause: u32,
     summary: WalkSummary,
     deadline: Instant,
+    given_up: Arc<AtomicBool>,
+}
+
+/// A directory of which not all names are known yet.
+#[derive(Debug)]
+struct Reading {
+    dir: Arc<OwnedFd>,
+    path: String,
+    listing: Listing,
 }
 
 #[derive(Debug)]
@@ -54,22 +72,18 @@ struct Level {
     dir: Arc<OwnedFd>,
     /// Absolute, with a slash at the end.
     path: String,
-    entries: std::vec::IntoIter<Entry>,
+    entries: Entries,
     has_ignore: bool,
 }
 
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    kind: FileType,
-}
-
-impl Entry {
-    /// A directory sorts as its entries will: with the slash.
-    fn sort_key(&self) -> impl Iterator<Item = u8> + '_ {
-        let slash = (self.kind == FileType::Directory).then_some(b'/');
-        self.name.bytes().chain(slash)
-    }
+/// What one step of a walk came to.
+enum Step {
+    /// An entry that is given.
+    Found(Found),
+    /// One that is not, or none yet.
+    Passed,
+    /// There are no more.
+    End,
 }
 
 /// An entry of a walk.
@@ -121,9 +135,12 @@ impl FileView {
             stack: Vec::new(),
             ignore,
             only: None,
-            looked_at: 0,
+            reading: None,
+            read: 0,
+            since_pause: 0,
             summary: WalkSummary::default(),
             deadline: self.deadline,
+            given_up: Arc::default(),
         };
         walker.begin(&path, start)?;
         Ok(walker)
@@ -196,55 +213,80 @@ impl Walker {
     }
 
     /// The next entries, packed; empty at the end.
-    pub(in crate::runtime) fn next_batch(&mut self) -> Vec<u8> {
+    pub(in crate::runtime) async fn next_batch(&mut self) -> Vec<u8> {
         let mut packed = Vec::with_capacity(BATCH + 4_096);
-        while packed.len() < BATCH
-            && let Some(found) = self.next_entry()
-        {
-            packed.push(match found.kind {
-                FileType::Directory => b'd',
-                FileType::Symlink => b'l',
-                _ => b'f',
-            });
-            packed.extend_from_slice(found.path.as_bytes());
-            packed.push(0);
+        while packed.len() < BATCH {
+            match self.step() {
+                Step::Found(found) => {
+                    packed.push(match found.kind {
+                        FileType::Directory => b'd',
+                        FileType::Symlink => b'l',
+                        _ => b'f',
+                    });
+                    packed.extend_from_slice(found.path.as_bytes());
+                    packed.push(0);
+                }
+                Step::Passed => {}
+                Step::End => break,
+            }
+            if self.since_pause >= PAUSE {
+                self.since_pause = 0;
+                tokio::task::yield_now().await;
+            }
         }
         packed
     }
 
+    /// The next entry, however long it takes.
     pub(super) fn next_entry(&mut self) -> Option<Found> {
+        loop {
+            match self.step() {
+                Step::Found(found) => return Some(found),
+                Step::Passed => {}
+                Step::End => return None,
+            }
+        }
+    }
+
+    fn step(&mut self) -> Step {
         if let Some(only) = self.only.take() {
             self.summary.given = 1;
-            return Some(only);
+            return Step::Found(only);
         }
-        loop {
-            let level = self.stack.last_mut()?;
-            let Some(entry) = level.entries.next() else {
-                if level.has_ignore {
-                    self.ignore.pop();
-                }
-                self.stack.pop();
-                continue;
-            };
-            self.looked_at += 1;
-            if self.looked_at > MAX_ENTRIES
-                || (self.looked_at.is_multiple_of(256) && Instant::now() >= self.deadline)
-            {
-                self.summary.truncated = true;
-                self.stack.clear();
-                return None;
+        self.since_pause += 1;
+        let is_due = self.reading.is_some() || self.since_pause.is_multiple_of(PAUSE);
+        if is_due && self.out_of_time() {
+            self.stack.clear();
+            self.reading = None;
+        }
+        if let Some(reading) = self.reading.take() {
+            self.since_pause = PAUSE;
+            self.read_on(reading);
+            return Step::Passed;
+        }
+        let Some(level) = self.stack.last_mut() else {
+            return Step::End;
+        };
+        let Some(entry) = level.entries.next() else {
+            if level.has_ignore {
+                self.ignore.pop();
             }
-            let path = format!("{}{}", level.path, entry.name);
-            let found = Found {
-                kind: entry.kind,
-                name: level.path.len(),
-                handle: Handle::In(Arc::clone(&level.dir)),
-                path,
-            };
-            if let Some(found) = self.look_at(found) {
+            self.stack.pop();
+            return Step::Passed;
+        };
+        let path = format!("{}{}", level.path, entry.name());
+        let found = Found {
+            kind: entry.kind,
+            name: level.path.len(),
+            handle: Handle::In(Arc::clone(&level.dir)),
+            path,
+        };
+        match self.look_at(found) {
+            Some(found) => {
                 self.summary.given += 1;
-                return Some(found);
+                Step::Found(found)
             }
+            None => Step::Passed,
         }
     }
 
@@ -303,54 +345,41 @@ impl Walker {
     }
 
     fn enter(&mut self, dir: Arc<OwnedFd>, path: String) {
-        let Ok(entries) = self.entries(dir.as_fd()) else {
+        match Listing::of(&dir) {
+            Ok(listing) => self.read_on(Reading { dir, path, listing }),
+            Err(_) => self.summary.skipped += 1,
+        }
+    }
+
+    /// Reads one more piece of a directory, and goes into it if that was the last one.
+    fn read_on(&mut self, mut reading: Reading) {
+        let before = reading.listing.len();
+        let most = MAX_ENTRIES.saturating_sub(self.read);
+        let Ok(more) = reading.listing.read_piece(&reading.dir, most) else {
             self.summary.skipped += 1;
             return;
         };
-        let has = |name: &str| entries.iter().any(|entry| entry.name == name);
+        self.read += reading.listing.len() - before;
+        if more && self.read < MAX_ENTRIES {
+            self.reading = Some(reading);
+            return;
+        }
+        self.summary.truncated |= more;
+        let Reading { dir, path, listing } = reading;
+        self.summary.skipped += listing.skipped;
         let level = self
             .selection
             .respect_ignore
-            .then(|| IgnoreLevel::read(&dir, Path::new(&path), has))
+            .then(|| IgnoreLevel::read(&dir, Path::new(&path), |name| listing.has(name)))
             .flatten();
         let has_ignore = level.is_some();
         self.ignore.extend(level);
         self.stack.push(Level {
             dir,
             path,
-            entries: entries.into_iter(),
+            entries: listing.entries(),
             has_ignore,
         });
-    }
-
-    fn entries(&mut self, dir: impl AsFd) -> rustix::io::Result<Vec<Entry>> {
-        let mut entries = Vec::new();
-        for entry in rustix::fs::Dir::read_from(dir.as_fd())? {
-            let entry = entry?;
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            let Ok(text) = name.to_str() else {
-                self.summary.skipped += 1;
-                continue;
-            };
-            let kind = match entry.file_type() {
-                FileType::Unknown => {
-                    rustix::fs::statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
-                        .map_or(FileType::Unknown, |stat| {
-                            FileType::from_raw_mode(stat.st_mode)
-                        })
-                }
-                known => known,
-            };
-            entries.push(Entry {
-                name: text.to_owned(),
-                kind,
-            });
-        }
-        entries.sort_unstable_by(|a, b| a.sort_key().cmp(b.sort_key()));
-        Ok(entries)
     }
 
     pub(super) fn judge(&self) -> &Judge {
@@ -362,10 +391,16 @@ impl Walker {
         self.summary.given = self.summary.given.saturating_sub(1);
     }
 
+    /// Whether the walk is over before its end: its time is, or nobody wants the rest.
     pub(super) fn out_of_time(&mut self) -> bool {
-        let out = Instant::now() >= self.deadline;
+        let out = self.given_up.load(Ordering::Relaxed) || Instant::now() >= self.deadline;
         self.summary.truncated |= out;
         out
+    }
+
+    /// Set by whoever does not want the rest.
+    pub(super) fn given_up(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.given_up)
     }
 }
 
