@@ -18,18 +18,22 @@ mod measure;
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use toolgate::Host;
 use toolgate::model::RawCall;
+use toolgate::runtime::ToolEngine;
 
 /// Instances that live at once.
-const LIVE: u32 = 200;
+const LIVE: [u32; 2] = [200, 10_000];
+/// How long they may take to begin.
+const BEGINNING: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     process()?;
     listing()?;
-    memory()
+    LIVE.into_iter().try_for_each(memory)
 }
 
 fn process() -> Result<(), Box<dyn std::error::Error>> {
@@ -116,44 +120,59 @@ fn run(command: &mut Command) {
     assert!(status.success());
 }
 
-fn memory() -> Result<(), Box<dyn std::error::Error>> {
-    println!("\nMemory of {LIVE} live instances");
+/// Instances of two guests that wait in the host, half of each: what one component may have is less than all.
+fn memory(live: u32) -> Result<(), Box<dyn std::error::Error>> {
+    println!("\nMemory of {live} live instances");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     let folder = tempfile::tempdir()?;
+    let begun = Arc::new(AtomicU32::new(0));
+    let beginning = Arc::clone(&begun);
     let host = runtime.block_on(
         Host::builder(folder.path())
             .state_dir(folder.path().join("state"))
-            .component("waits", toolgate_artifacts::SLEEPS_IN_HOST_WAIT.to_vec())
+            .engine(ToolEngine::new(live)?)
+            .component("sleeps", toolgate_artifacts::SLEEPS_IN_HOST_WAIT.to_vec())
+            .component("waits", toolgate_artifacts::WAITS_IN_HOST.to_vec())
+            .on_progress(Arc::new(move |_, _, _, _| {
+                beginning.fetch_add(1, Ordering::Relaxed);
+            }))
             .build(),
     )?;
     let host = Arc::new(host);
-    let name = host
-        .tools()
-        .map(|tool| tool.name().to_string())
-        .find(|name| name.starts_with("Sleeps"));
-    let name = name.ok_or("the waiting guest")?;
     let before = Memory::now()?;
-    let calls: Vec<_> = (0..LIVE)
-        .map(|_| {
-            let (host, name) = (Arc::clone(&host), name.clone());
-            runtime.spawn(async move { host.call(RawCall::new(name, "{}")).await })
+    let calls: Vec<_> = (0..live)
+        .map(|number| {
+            let raw = match number % 2 {
+                0 => RawCall::new("SleepsInHostWait", "{}"),
+                _ => RawCall::new("WaitsInHost", r#"{"how":"clock"}"#),
+            };
+            let host = Arc::clone(&host);
+            runtime.spawn(async move { host.call(raw).await })
         })
         .collect();
-    std::thread::sleep(Duration::from_secs(2));
-    let after = Memory::now()?;
-    for call in calls {
-        call.abort();
+    let until = Instant::now() + BEGINNING;
+    while begun.load(Ordering::Relaxed) < live && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
     }
+    let after = Memory::now()?;
+    let mappings = std::fs::read_to_string("/proc/self/maps")?.lines().count();
+    println!(
+        "{} of them began; {mappings} mappings of the process",
+        begun.load(Ordering::Relaxed)
+    );
     println!(
         "{} KiB each of their own | goal 64 KiB",
-        after.own.saturating_sub(before.own) / LIVE
+        after.own.saturating_sub(before.own) / live
     );
     println!(
         "{} KiB each mapped: the pages of the component's memory that all of them share are in each",
-        after.mapped.saturating_sub(before.mapped) / LIVE
+        after.mapped.saturating_sub(before.mapped) / live
     );
+    for call in calls {
+        call.abort();
+    }
     Ok(())
 }
 

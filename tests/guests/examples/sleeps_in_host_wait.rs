@@ -17,7 +17,8 @@ impl Tool for SleepsInHostWait {
         Declaration::read_only("SleepsInHostWait", "Sleeps for an hour.");
     type Input = Input;
 
-    fn run(_input: Input, _context: &Context) -> Result<Output, ToolError> {
+    fn run(_input: Input, context: &Context) -> Result<Output, ToolError> {
+        context.progress(0, None, "sleeping");
         std::thread::sleep(Duration::from_secs(3_600));
         Ok(Output::text("slept"))
     }
