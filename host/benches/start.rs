@@ -158,10 +158,9 @@ fn memory(live: u32) -> Result<(), Box<dyn std::error::Error>> {
     }
     let after = Memory::now()?;
     let mappings = std::fs::read_to_string("/proc/self/maps")?.lines().count();
-    println!(
-        "{} of them began; {mappings} mappings of the process",
-        begun.load(Ordering::Relaxed)
-    );
+    let begun = begun.load(Ordering::Relaxed);
+    assert_eq!(begun, live, "so many began within {BEGINNING:?}");
+    println!("{mappings} mappings of the process");
     println!(
         "{} KiB each of their own | goal 64 KiB",
         after.own.saturating_sub(before.own) / live

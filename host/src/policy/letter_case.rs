@@ -1,8 +1,8 @@
 //! Letter case, for comparisons that ignore it.
 
 /// The text with every spelling of a letter made one: `A` and `a`, `Σ`, `σ` and `ς`. One character always becomes one,
-/// wherever it stands, so that what a wildcard matches in a text it matches in the folded text too. What has no other
-/// spelling of one character (`İ`, `ß`) stays.
+/// wherever it stands, though not always one of as many bytes. What has no other spelling of one character (`İ`, `ß`)
+/// stays.
 pub(super) fn fold_case(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

@@ -14,8 +14,9 @@ use super::paths::fold;
 /// A compiled pattern, on absolute paths.
 #[derive(Clone, Debug)]
 pub struct PathPattern {
+    text: String,
     glob: Glob,
-    either_case: Option<Glob>,
+    as_given: Option<Glob>,
     literal: Option<PathBuf>,
     below: Option<PathBuf>,
 }
@@ -89,53 +90,46 @@ impl PathPattern {
         let below = absolute.strip_suffix("/**");
         let below = below.filter(|path| is_literal(path) && !path.is_empty());
         let below = below.map(PathBuf::from);
-        let is_odd = |(letter, in_class): &(char, bool)| *in_class && !letter.is_ascii();
-        if let Some((letter, _)) = letters(&absolute).find(is_odd) {
-            return Err(PatternError::Class {
-                pattern: pattern.to_owned(),
-                letter,
-            });
-        }
-        let has_class = letters(&absolute).any(|(_, in_class)| in_class);
-        let glob = match ignore_case && !has_class {
-            true => build(&fold_case(&absolute), false),
-            false => build(&absolute, false),
+        check_classes(pattern, &absolute)?;
+        let text = match ignore_case {
+            true => fold_case(&absolute),
+            false => absolute.clone(),
         };
-        let either_case = (ignore_case && has_class).then(|| {
-            let folded = letters(&absolute).map(|(letter, in_class)| match in_class {
-                true => letter,
-                false => fold_char(letter),
-            });
-            build(&folded.collect::<String>(), true)
-        });
+        let (glob, as_given) = match ignore_case {
+            true if depends_on_spelling(&absolute) => (
+                build(&folded(&absolute), true),
+                Some(build(&either_case(&absolute), false)),
+            ),
+            _ => (build(&text, false), None),
+        };
         let wrong = |error: globset::Error| PatternError::Glob {
             pattern: pattern.to_owned(),
             what: error.kind().to_string(),
         };
         Ok(Self {
+            text,
             glob: glob.map_err(wrong)?,
-            either_case: either_case.transpose().map_err(wrong)?,
+            as_given: as_given.transpose().map_err(wrong)?,
             literal,
             below,
         })
     }
 
-    /// The pattern's glob, for paths as they are. Where letter case is ignored and there is no [`Self::either_case`], its
-    /// letters are folded, and so must those of the path be.
+    /// The pattern's glob. Where letter case is ignored it is for paths whose letters are folded.
     pub fn glob(&self) -> &Glob {
         &self.glob
     }
 
-    /// A second glob, for folded paths, which ignores letter case itself: that of a class of characters cannot be folded
-    /// beforehand. `[R-d]` would end before it begins; and `[!a]`, which `A` matches as written, does not match the `a`
-    /// that `A` is folded to.
-    pub(super) fn either_case(&self) -> Option<&Glob> {
-        self.either_case.as_ref()
+    /// A second glob, for paths as they are, where letter case is ignored and a folded path does not show everything: `[!a]`,
+    /// which `A` matches as written, does not match the `a` that `A` is folded to; and a `?` is one byte, of which a
+    /// folded letter may have another number.
+    pub(super) fn as_given(&self) -> Option<&Glob> {
+        self.as_given.as_ref()
     }
 
-    /// The absolute pattern, its letters as those of [`Self::glob`].
+    /// The absolute pattern, its letters folded where letter case is ignored.
     pub(super) fn text(&self) -> &str {
-        self.glob.glob()
+        &self.text
     }
 
     /// The directory, if the pattern is all that is below one.
@@ -161,30 +155,94 @@ pub(super) fn is_literal(text: &str) -> bool {
     !text.contains(['*', '?', '[', '{', '\\'])
 }
 
-/// The characters of a pattern, and which of them stand in a class (`[…]`, in which a `]` is the first or the end).
-fn letters(pattern: &str) -> impl Iterator<Item = (char, bool)> {
-    let mut state = State::Outside;
+/// Where a character of a pattern stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Outside,
+    /// Behind a backslash.
+    Escaped,
+    /// Between `[` and `]`; both count as outside.
+    Class,
+}
+
+/// The characters of a pattern, and where each stands. In a class, a `]` is the first character or the end.
+fn letters(pattern: &str) -> impl Iterator<Item = (char, Place)> {
+    let mut place = Place::Outside;
+    // Only the first character of a class negates it, and only the first behind that is a `]` of it.
+    let (mut may_negate, mut may_close) = (false, false);
     pattern.chars().map(move |letter| {
-        let in_class = matches!(state, State::Begun | State::Negated | State::Inside);
-        state = match (state, letter) {
-            (State::Outside, '\\') => State::Escaped,
-            (State::Outside, '[') => State::Begun,
-            (State::Begun, '!' | '^') => State::Negated,
-            (State::Outside | State::Escaped, _) | (State::Inside, ']') => State::Outside,
-            (State::Begun | State::Negated | State::Inside, _) => State::Inside,
+        let here = match (place, letter) {
+            (Place::Class, ']') if may_close => Place::Outside,
+            (known, _) => known,
         };
-        (letter, in_class)
+        let negates = may_negate && matches!(letter, '!' | '^');
+        place = match (here, letter) {
+            (Place::Outside, '\\') => Place::Escaped,
+            (Place::Outside, '[') => Place::Class,
+            (Place::Outside | Place::Escaped, _) => Place::Outside,
+            (Place::Class, _) => Place::Class,
+        };
+        may_negate = here == Place::Outside && place == Place::Class;
+        may_close = here == Place::Class && !negates;
+        (letter, here)
     })
 }
 
-/// Where in a pattern the next character stands.
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Outside,
-    Escaped,
-    Begun,
-    Negated,
-    Inside,
+/// Classes are of single bytes, and written out.
+fn check_classes(pattern: &str, absolute: &str) -> Result<(), PatternError> {
+    let mut before = None;
+    for (letter, _) in letters(absolute).filter(|(_, place)| *place == Place::Class) {
+        if !letter.is_ascii() {
+            return Err(PatternError::Class {
+                pattern: pattern.to_owned(),
+                letter,
+            });
+        }
+        if (before, letter) == (Some('['), ':') {
+            return Err(PatternError::Glob {
+                pattern: pattern.to_owned(),
+                what: "'[:' in a class: write its characters, as in [0-9]".to_owned(),
+            });
+        }
+        before = Some(letter);
+    }
+    Ok(())
+}
+
+/// Whether a path may match as it is and not when it is folded.
+fn depends_on_spelling(pattern: &str) -> bool {
+    letters(pattern).any(|(letter, place)| place == Place::Class || letter == '?')
+}
+
+/// Folded outside of classes, which cannot be: `[R-d]` would end before it begins.
+fn folded(pattern: &str) -> String {
+    letters(pattern)
+        .map(|(letter, place)| match place {
+            Place::Class => letter,
+            Place::Outside | Place::Escaped => fold_char(letter),
+        })
+        .collect()
+}
+
+/// Every ASCII letter outside of classes in both cases, so that only classes are as they were written.
+fn either_case(pattern: &str) -> String {
+    let mut text = String::with_capacity(pattern.len() * 4);
+    for (letter, place) in letters(pattern) {
+        if place == Place::Class || !letter.is_ascii_alphabetic() {
+            text.push(letter);
+            continue;
+        }
+        if place == Place::Escaped {
+            text.pop();
+        }
+        text.extend([
+            '[',
+            letter.to_ascii_lowercase(),
+            letter.to_ascii_uppercase(),
+            ']',
+        ]);
+    }
+    text
 }
 
 fn build(text: &str, ignore_case: bool) -> Result<Glob, globset::Error> {
@@ -256,11 +314,34 @@ mod tests {
             assert!(error.to_string().contains(&format!("'{{{first},x}}'")));
         }
         assert!(compile("é\\[ü[a]ö", None).is_ok());
+        let named = compile("[[:digit:]]", None).unwrap_err().to_string();
+        assert!(named.contains("write its characters"), "{named}");
         assert!(matches!(
             compile("**/../x", None),
             Err(PatternError::UpFromWildcard(_))
         ));
         assert!(compile("../x/*", None).is_ok());
+    }
+
+    #[test]
+    fn places_are_those_of_globs() {
+        let classes = |pattern: &str| -> String {
+            let letters = letters(pattern).filter(|(_, place)| *place == Place::Class);
+            letters.map(|(letter, _)| letter).collect()
+        };
+        for (pattern, inside) in [
+            ("a[b]c", "b"),
+            ("[]x]y", "]x"),
+            ("[!]x]y", "!]x"),
+            ("[!!]", "!!"),
+            ("\\[a]", ""),
+            ("[\\]a]", "\\"),
+            ("{[ab],c}[d]", "abd"),
+            ("[[]z", "["),
+        ] {
+            assert_eq!(classes(pattern), inside, "{pattern}");
+        }
+        assert_eq!(either_case("a\\B\\[.é[!x]"), "[aA][bB]\\[.é[!x]");
     }
 
     #[test]

@@ -75,21 +75,18 @@ impl PatternIndex {
         let mut buckets: HashMap<_, Vec<(usize, &Glob)>> = HashMap::new();
         for (position, pattern) in patterns.into_iter().enumerate() {
             index.len += 1;
-            let text = index.folded(pattern.text());
-            if let Some((path, place)) = Looked::up(&text) {
+            let text = pattern.text();
+            if let Some((path, place)) = Looked::up(text) {
                 index.place(path).table(place).push(position);
             } else {
-                let leading = literal_directories(&text);
+                let leading = literal_directories(text);
                 let mut put = |glob, spelling| {
                     let bucket = buckets.entry((leading.to_owned(), spelling));
                     bucket.or_default().push((position, glob));
                 };
-                match pattern.either_case() {
-                    Some(either_case) => {
-                        put(pattern.glob(), Spelling::AsGiven);
-                        put(either_case, Spelling::Folded);
-                    }
-                    None => put(pattern.glob(), Spelling::Folded),
+                put(pattern.glob(), Spelling::Folded);
+                if let Some(as_given) = pattern.as_given() {
+                    put(as_given, Spelling::AsGiven);
                 }
             }
         }
@@ -307,16 +304,47 @@ mod tests {
             let path = format!("/{}", path.join("/"));
             let folded = if ignore_case { fold_case(&path) } else { path.clone() };
             let by_globs: Vec<usize> = (0..compiled.len())
-                .filter(|at| match compiled[*at].either_case() {
-                    Some(glob) => {
-                        compiled[*at].glob().compile_matcher().is_match(&path)
-                            || glob.compile_matcher().is_match(&folded)
-                    }
-                    None => compiled[*at].glob().compile_matcher().is_match(&folded),
+                .filter(|at| {
+                    let matches = |glob: &Glob, path: &str| glob.compile_matcher().is_match(path);
+                    matches(compiled[*at].glob(), &folded)
+                        || compiled[*at].as_given().is_some_and(|glob| matches(glob, &path))
                 })
                 .collect();
             let index = PatternIndex::new(&compiled, ignore_case).unwrap();
             prop_assert_eq!(index.matching(Path::new(&path)), by_globs, "{:?} {}", patterns, path);
+        }
+    }
+
+    proptest! {
+        /// What an allow rule matches, a deny rule of the same text matches.
+        #[test]
+        fn what_allows_denies(
+            pattern in proptest::collection::vec(
+                prop::sample::select(&[
+                    "a", "A", "ı", "Ⱥ", "ẞ", "\u{212a}", "?", "??", "*", "**/", "[!a]", "[R-d]", "[x]", "[!]!]", "\\A",
+                    "{a,B}", "/", ".",
+                ][..]),
+                1..7,
+            ),
+            path in proptest::collection::vec(
+                prop::sample::select(&[
+                    "a", "A", "ı", "i", "Ⱥ", "ⱥ", "ẞ", "ß", "\u{212a}", "k", "R", "z", "_", "x", "X", "B", "b", "!", "/", ".",
+                ][..]),
+                1..7,
+            ),
+        ) {
+            let pattern = format!("/{}", pattern.concat());
+            let path = format!("/{}", path.concat());
+            let matches = |ignore_case, path: &str| {
+                let compiled = PathPattern::compile(&pattern, Path::new("/"), None, ignore_case).ok();
+                compiled.map(|compiled| {
+                    let index = PatternIndex::new([&compiled], ignore_case).unwrap();
+                    !index.matching(Path::new(path)).is_empty()
+                })
+            };
+            let (allows, denies) = (matches(false, &path), matches(true, &path));
+            prop_assert_eq!(allows.is_some(), denies.is_some(), "{}", pattern);
+            prop_assert!(allows != Some(true) || denies == Some(true), "{} {}", pattern, path);
         }
     }
 
@@ -385,6 +413,8 @@ mod tests {
             "report\\[1\\].CSV",
             "ΑΣ*.gr",
             "É[x]/ß?.tr",
+            "[!a]*.PEM",
+            "s-??.xy",
         ];
         let index = index(&patterns, true);
         let found = |path: &str| index.matching(Path::new(path));
@@ -402,6 +432,9 @@ mod tests {
             ("/ws/ΑΣΒ.gr", &[4]),
             ("/ws/ας.gr", &[4]),
             ("/ws/éx/ẞ1.TR", &[5]),
+            ("/ws/Ab.pem", &[6]),
+            ("/ws/s-ı.xy", &[7]),
+            ("/ws/S-Ⱥ.XY", &[7]),
         ] {
             assert_eq!(found(path), expected, "{path}");
         }

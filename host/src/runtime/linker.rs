@@ -5,9 +5,9 @@ use wasmtime::component::{HasData, Linker};
 use wasmtime_wasi::p2::bindings::{filesystem, random};
 
 use super::bindings::{secrets, settings, shell, toolgate};
+use super::guarded_view::GuardedFilesystem;
 use super::random_door::CountedRandom;
 use super::state::State;
-use super::wasi_door::GuardedFilesystem;
 
 /// The state itself, as the data of our own interfaces.
 pub(super) struct Own;

@@ -10,11 +10,11 @@ use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use super::egress_door::EgressDoor;
 use super::files::FileView;
+use super::guarded_view::Listings;
 use super::guest_log::GuestLog;
 use super::limiter::Limiter;
 use super::settings_door::ToolSettings;
 use super::shell_door::ShellDoor;
-use super::wasi_door::Listings;
 use crate::model::{Left, Limits};
 
 /// The largest HTTP header block.

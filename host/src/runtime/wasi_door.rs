@@ -3,11 +3,8 @@
 //! Every operation that names a path is judged by the view before it acts, and what it opens is judged again by its
 //! handle. What acts on a handle alone is wasmtime-wasi's own, on handles that were judged when they were opened.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-
-use wasmtime::component::{HasData, Resource};
-use wasmtime_wasi::filesystem::{Descriptor, Dir, File, FsPerms, OpenMode, WasiFilesystemCtxView};
+use wasmtime::component::Resource;
+use wasmtime_wasi::filesystem::{Descriptor, Dir, File, FsPerms, OpenMode};
 use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
@@ -16,89 +13,13 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{
 };
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult, ReaddirIterator};
 
-use super::files::{AtPath, Code, FileError, FileView, OpenWish, Place};
-use super::state::State;
-
-/// Names the door in the linker.
-pub(super) struct GuardedFilesystem;
-
-/// The view, and wasmtime-wasi's implementation behind it.
-pub(super) struct GuardedView<'a> {
-    inner: WasiFilesystemCtxView<'a>,
-    files: &'a mut FileView,
-    listings: &'a mut Listings,
-}
-
-/// The directory of each listing that is being read.
-pub(super) type Listings = HashMap<u32, PathBuf>;
+use super::files::OpenWish;
+use super::guarded_view::{GuardedView, refusal};
 
 /// The most bytes of one write; the guest is told how many were written.
 const MAX_WRITE: usize = 1 << 20;
 /// The most listings that a guest reads at once: the host holds all names of each.
 const MAX_LISTINGS: usize = 64;
-
-impl GuardedFilesystem {
-    pub(super) fn view(state: &mut State) -> GuardedView<'_> {
-        let (inner, files, listings) = state.filesystem_parts();
-        GuardedView {
-            inner,
-            files,
-            listings,
-        }
-    }
-}
-
-impl HasData for GuardedFilesystem {
-    type Data<'a> = GuardedView<'a>;
-}
-
-impl GuardedView<'_> {
-    /// The directory behind a descriptor, and a path below it, judged.
-    fn at(&self, fd: &Resource<Descriptor>, path: &str) -> FsResult<AtPath> {
-        let Descriptor::Dir(dir) = self.inner.table.get(fd)? else {
-            return Err(ErrorCode::NotDirectory.into());
-        };
-        self.files.at(&dir.dir, path).map_err(refusal)
-    }
-
-    /// A place that is only looked at, as a directory that wasmtime-wasi can work in and a name in it.
-    fn seen(
-        &mut self,
-        fd: &Resource<Descriptor>,
-        path: &str,
-        follow: bool,
-    ) -> FsResult<(Resource<Descriptor>, String)> {
-        let at = self.at(fd, path)?;
-        let place = self.files.seen(&at, follow).map_err(refusal)?;
-        self.push(&place)
-    }
-
-    /// The same descriptor for what may take long (a disk that has to be waited for, a directory of a million names): it is
-    /// done on another thread, so that the call can be given up meanwhile.
-    fn elsewhere(&mut self, fd: &Resource<Descriptor>) -> FsResult<Resource<Descriptor>> {
-        let same = |file: &std::fs::File| file.try_clone().map_err(ErrorCode::from);
-        let elsewhere = match self.inner.table.get(fd)? {
-            Descriptor::Dir(dir) => {
-                Descriptor::Dir(Dir::new(same(&dir.dir)?, dir.perms, dir.open_mode, false))
-            }
-            Descriptor::File(file) => Descriptor::File(File::new(
-                same(&file.file)?,
-                file.perms,
-                file.open_mode,
-                false,
-            )),
-        };
-        Ok(self.inner.table.push(elsewhere)?)
-    }
-
-    fn perms(&self) -> FsPerms {
-        if self.files.writable() {
-            FsPerms::ReadWrite
-        } else {
-            FsPerms::ReadOnly
-        }
-    }
-}
 
 impl preopens::Host for GuardedView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<Descriptor>, String)>> {
@@ -185,10 +106,10 @@ impl HostDescriptor for GuardedView<'_> {
             return Err(ErrorCode::NotDirectory.into());
         };
         let listed = self.files.listed_directory(&dir.dir).map_err(refusal)?;
-        let elsewhere = self.elsewhere(&fd)?;
-        let borrowed = Resource::new_borrow(elsewhere.rep());
+        let away = self.away(&fd).await?;
+        let borrowed = Resource::new_borrow(fd.rep());
         let stream = self.inner.read_directory(borrowed).await;
-        self.inner.table.delete(elsewhere)?;
+        self.back(&fd, away)?;
         let stream = stream?;
         self.listings.insert(stream.rep(), listed);
         Ok(stream)
@@ -337,18 +258,16 @@ impl HostDescriptor for GuardedView<'_> {
     }
 
     async fn sync_data(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
-        let elsewhere = self.elsewhere(&fd)?;
-        let borrowed = Resource::new_borrow(elsewhere.rep());
-        let synced = self.inner.sync_data(borrowed).await;
-        self.inner.table.delete(elsewhere)?;
+        let away = self.away(&fd).await?;
+        let synced = self.inner.sync_data(Resource::new_borrow(fd.rep())).await;
+        self.back(&fd, away)?;
         synced
     }
 
     async fn sync(&mut self, fd: Resource<Descriptor>) -> FsResult<()> {
-        let elsewhere = self.elsewhere(&fd)?;
-        let borrowed = Resource::new_borrow(elsewhere.rep());
-        let synced = self.inner.sync(borrowed).await;
-        self.inner.table.delete(elsewhere)?;
+        let away = self.away(&fd).await?;
+        let synced = self.inner.sync(Resource::new_borrow(fd.rep())).await;
+        self.back(&fd, away)?;
         synced
     }
 
@@ -459,37 +378,4 @@ impl HostDirectoryEntryStream for GuardedView<'_> {
         self.listings.remove(&stream.rep());
         HostDirectoryEntryStream::drop(&mut self.inner, stream)
     }
-}
-
-impl GuardedView<'_> {
-    /// A judged place as a directory that wasmtime-wasi can work in, and a name in it.
-    fn push(&mut self, place: &Place) -> FsResult<(Resource<Descriptor>, String)> {
-        let dir = place
-            .dir()
-            .try_clone()
-            .map_err(|error| FsError::from(ErrorCode::from(error)))?
-            .into_std_file();
-        let descriptor = Descriptor::Dir(Dir::new(dir, self.perms(), OpenMode::READ, true));
-        Ok((self.inner.table.push(descriptor)?, place.name()))
-    }
-}
-
-/// The view's refusal as WASI says it.
-fn refusal(error: FileError) -> FsError {
-    let code = match error.code {
-        Code::NotFound => ErrorCode::NoEntry,
-        Code::Refused => ErrorCode::Access,
-        Code::NotRegular | Code::Deadline => ErrorCode::NotPermitted,
-        Code::IsDirectory => ErrorCode::IsDirectory,
-        Code::NotDirectory => ErrorCode::NotDirectory,
-        Code::NameTooLong => ErrorCode::NameTooLong,
-        Code::NoSpace => ErrorCode::InsufficientSpace,
-        Code::ReadOnly => ErrorCode::ReadOnly,
-        Code::Changed => ErrorCode::Busy,
-        Code::Exists => ErrorCode::Exist,
-        Code::TooLarge => ErrorCode::FileTooLarge,
-        Code::Invalid => ErrorCode::Invalid,
-        Code::Io => ErrorCode::Io,
-    };
-    code.into()
 }

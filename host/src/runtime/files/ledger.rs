@@ -3,9 +3,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::MutexGuard;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128_with_seed};
 
 /// The most files that are remembered; the oldest is forgotten first.
@@ -17,7 +16,7 @@ pub struct ReadLedger {
     /// Drawn for each process: who cannot know it cannot make two contents look alike.
     seed: u64,
     seen: Mutex<Seen>,
-    turn: tokio::sync::Mutex<()>,
+    turn: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -33,7 +32,7 @@ impl ReadLedger {
         Self {
             seed,
             seen: Mutex::default(),
-            turn: tokio::sync::Mutex::default(),
+            turn: Mutex::default(),
         }
     }
 
@@ -43,8 +42,8 @@ impl ReadLedger {
     }
 
     /// Whoever replaces a file holds this while it looks for the last time and renames.
-    pub(super) async fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().await
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Names a content towards `replace`.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
+use super::super::elsewhere;
 use super::error::{Code, FileError};
 use super::open::open_at;
 use super::real_path::real_path;
@@ -80,19 +81,24 @@ impl FileView {
         let temporary = self
             .write_temporary(&path, &target.dir, old.as_ref(), data)
             .await?;
-        // Two edits of one file look and rename one after the other, so that the second sees the first.
-        let ledger = Arc::clone(&self.ledger);
-        let turn = ledger.turn().await;
-        self.unchanged(&path, &target, old.as_ref()).await?;
-        self.in_time()?;
-        temporary
-            .rename(&target, old.is_none())
-            .map_err(|error| FileError::io(&path, &error))?;
-        target.made.keep();
-        self.ledger
-            .record(&target.real, self.ledger.fingerprint(data));
-        self.used(Access::Write, &path, &target.real);
-        drop(turn);
+        let fingerprint = self.ledger.fingerprint(data);
+        loop {
+            let known = self.unchanged(&path, &target, old.as_ref()).await?;
+            // Two edits of one file look and rename one after the other, so that the second sees the first.
+            let ledger = Arc::clone(&self.ledger);
+            let _turn = ledger.turn();
+            self.in_time()?;
+            if known.is_some_and(|known| !is_still(&target, &known)) {
+                continue;
+            }
+            temporary
+                .rename(&target, old.is_none())
+                .map_err(|error| FileError::io(&path, &error))?;
+            target.made.keep();
+            self.ledger.record(&target.real, fingerprint);
+            self.used(Access::Write, &path, &target.real);
+            break;
+        }
         target.sync().await;
         Ok(Replaced {
             path: target.real,
@@ -253,31 +259,37 @@ impl FileView {
         Ok(temporary)
     }
 
-    /// Looks once more, right before the rename.
+    /// Looks once more, before the rename. With the state of the file that was looked at, where it must be so still.
     async fn unchanged(
         &self,
         path: &Path,
         target: &Target,
         old: Option<&Old>,
-    ) -> Result<(), FileError> {
-        let now = open_existing(target);
-        match (old, now) {
-            (None, _) => Ok(()),
-            (Some(old), Ok(file)) => {
-                let metadata = file
-                    .metadata()
-                    .map_err(|error| FileError::io(path, &error))?;
-                let untouched = same_state(&old.metadata, &metadata);
-                match old.fingerprint {
-                    _ if untouched => Ok(()),
-                    Some(expected) if self.fingerprint_of(path, &file).await? == expected => Ok(()),
-                    Some(_) => Err(changed(path)),
-                    None => Ok(()),
-                }
+    ) -> Result<Option<std::fs::Metadata>, FileError> {
+        let Some(old) = old else {
+            return Ok(None);
+        };
+        let Ok(file) = open_existing(target) else {
+            return Err(changed(path));
+        };
+        let metadata = file
+            .metadata()
+            .map_err(|error| FileError::io(path, &error))?;
+        match old.fingerprint {
+            _ if same_state(&old.metadata, &metadata) => Ok(Some(metadata)),
+            Some(expected) if self.fingerprint_of(path, &file).await? == expected => {
+                Ok(Some(metadata))
             }
-            (Some(_), Err(_)) => Err(changed(path)),
+            Some(_) => Err(changed(path)),
+            None => Ok(None),
         }
     }
+}
+
+/// Whether the target is the file of this state, and nothing was written since.
+fn is_still(target: &Target, known: &std::fs::Metadata) -> bool {
+    let now = open_existing(target).and_then(|file| file.metadata());
+    now.is_ok_and(|now| same_state(known, &now))
 }
 
 impl Target {
@@ -292,9 +304,9 @@ impl Target {
     }
 }
 
-/// Waits for the disk on a thread that may: nobody knows how long it takes.
+/// Waits for the disk: nobody knows how long that takes.
 async fn synced(file: std::fs::File) -> io::Result<()> {
-    tokio::task::spawn_blocking(move || file.sync_all()).await?
+    elsewhere::run(move || file.sync_all()).await?
 }
 
 fn changed(path: &Path) -> FileError {

@@ -19,9 +19,9 @@ use super::view::{FileView, Judge};
 const BATCH: usize = 64 << 10;
 /// The most entries that one walk reads.
 const MAX_ENTRIES: usize = 1_000_000;
-/// Entries that are looked at between two looks at the clock, and at whether anybody still wants them: less than a
-/// millisecond's work where nothing has to be fetched from a disk.
-const PAUSE: u32 = 256;
+/// Entries that are looked at between two looks at the clock, and at whether anybody still wants them: some milliseconds'
+/// work at the most where nothing has to be fetched from a disk, also where a directory is read between them.
+const PAUSE: usize = 256;
 /// The deepest directory below the start; each level holds a handle.
 const MAX_LEVELS: usize = 256;
 
@@ -52,8 +52,9 @@ pub struct Walker {
     reading: Option<Reading>,
     /// Entries read so far.
     read: usize,
-    /// Entries looked at since the last pause.
-    since_pause: u32,
+    /// Entries read and looked at since the last look at the clock.
+    work: usize,
+    pause_is_due: bool,
     summary: WalkSummary,
     deadline: Instant,
     given_up: Arc<AtomicBool>,
@@ -137,7 +138,8 @@ impl FileView {
             only: None,
             reading: None,
             read: 0,
-            since_pause: 0,
+            work: 0,
+            pause_is_due: false,
             summary: WalkSummary::default(),
             deadline: self.deadline,
             given_up: Arc::default(),
@@ -229,8 +231,7 @@ impl Walker {
                 Step::Passed => {}
                 Step::End => break,
             }
-            if self.since_pause >= PAUSE {
-                self.since_pause = 0;
+            if std::mem::take(&mut self.pause_is_due) {
                 tokio::task::yield_now().await;
             }
         }
@@ -253,14 +254,16 @@ impl Walker {
             self.summary.given = 1;
             return Step::Found(only);
         }
-        self.since_pause += 1;
-        let is_due = self.reading.is_some() || self.since_pause.is_multiple_of(PAUSE);
-        if is_due && self.out_of_time() {
-            self.stack.clear();
-            self.reading = None;
+        self.work += 1;
+        if self.work >= PAUSE {
+            self.work = 0;
+            self.pause_is_due = true;
+            if self.out_of_time() {
+                self.stack.clear();
+                self.reading = None;
+            }
         }
         if let Some(reading) = self.reading.take() {
-            self.since_pause = PAUSE;
             self.read_on(reading);
             return Step::Passed;
         }
@@ -355,11 +358,17 @@ impl Walker {
     fn read_on(&mut self, mut reading: Reading) {
         let before = reading.listing.len();
         let most = MAX_ENTRIES.saturating_sub(self.read);
+        if most == 0 {
+            self.summary.truncated = true;
+            return;
+        }
         let Ok(more) = reading.listing.read_piece(&reading.dir, most) else {
             self.summary.skipped += 1;
             return;
         };
-        self.read += reading.listing.len() - before;
+        let read = reading.listing.len() - before;
+        self.read += read;
+        self.work += read;
         if more && self.read < MAX_ENTRIES {
             self.reading = Some(reading);
             return;
