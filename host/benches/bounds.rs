@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use toolgate::Host;
+use toolgate::approval::Fixed;
 use toolgate::config::{Config, LimitSetting};
 use toolgate::model::RawCall;
 
@@ -42,6 +43,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("computes", "LoopsForever", "{}"),
         ("sleeps", "WaitsInHost", r#"{"how":"clock","ms":3600000}"#),
         ("polls", "WaitsInHost", r#"{"how":"poll"}"#),
+        (
+            "writes",
+            "ReplacesSlowly",
+            r#"{"path":"a.txt","bytes":33554432}"#,
+        ),
     ] {
         ends(&runtime, what, tool, input)?;
     }
@@ -128,6 +134,8 @@ fn host(
             .state_dir(folder.path().join("state"))
             .component("loops", toolgate_artifacts::LOOPS_FOREVER.to_vec())
             .component("waits", toolgate_artifacts::WAITS_IN_HOST.to_vec())
+            .component("writes", toolgate_artifacts::REPLACES_SLOWLY.to_vec())
+            .approver(Fixed::approve("the bench"))
             .on_progress(Arc::new(move |_, _, _, _| beginning.add_permits(1)))
             .build(),
     )?;
@@ -157,11 +165,11 @@ fn ends(
             after.0.push(at.elapsed());
             // Ended by its deadline.
             let outcome = call().await;
-            begun.acquire().await.expect("never closed").forget();
             after
                 .1
                 .push(outcome.usage.wall.saturating_sub(Duration::from_secs(1)));
             // Ended with its host.
+            begun.forget_permits(usize::MAX >> 3);
             let ended = tokio::spawn(call());
             begun.acquire().await.expect("never closed").forget();
             let at = Instant::now();
