@@ -107,6 +107,33 @@ async fn a_refused_write_leaves_nothing_behind() {
     assert_whole(&host.scratch.ws.join("a.txt"), 0, b"");
 }
 
+/// Neither needs the file to be absent, so neither fails because the other was there first.
+#[tokio::test]
+async fn two_writes_of_one_new_file_both_end_well() {
+    let host = writing_host(DIES, Setup::default()).await;
+    for round in 0..10 {
+        let path = format!("/ws/new{round}.txt");
+        let write = |letter: &str| json!({ "file_path": path, "content": letter.repeat(100_000) });
+        let both = async {
+            tokio::join!(
+                host.done("Write", write("a")),
+                host.done("Write", write("b")),
+                crate::beside::neighbour(&host, 1)
+            )
+        };
+        let (one, other, ()) = tokio::time::timeout(CEILING, both).await.expect("both end");
+        let created = [&one, &other]
+            .into_iter()
+            .filter(|said| said.contains("Created"));
+        assert_eq!(created.count(), 1, "{one}\n{other}");
+        assert_whole(
+            &host.scratch.ws.join(format!("new{round}.txt")),
+            100_000,
+            b"ab",
+        );
+    }
+}
+
 #[tokio::test]
 pub async fn replaces_slowly() {
     let size = 8 << 20;

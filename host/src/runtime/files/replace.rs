@@ -55,6 +55,15 @@ struct Old {
     fingerprint: Option<u128>,
 }
 
+/// What came of a rename.
+enum Renamed {
+    Done,
+    /// The target changed since it was looked at.
+    Changed,
+    /// Something is where nothing was.
+    Taken(io::Error),
+}
+
 /// The place of the target: its directory, and its name there.
 struct Target {
     dir: Dir,
@@ -82,28 +91,74 @@ impl FileView {
             .write_temporary(&path, &target.dir, old.as_ref(), data)
             .await?;
         let fingerprint = self.ledger.fingerprint(data);
-        loop {
-            let known = self.unchanged(&path, &target, old.as_ref()).await?;
-            // Two edits of one file look and rename one after the other, so that the second sees the first.
-            let ledger = Arc::clone(&self.ledger);
-            let _turn = ledger.turn();
-            self.in_time()?;
-            if known.is_some_and(|known| !is_still(&target, &known)) {
-                continue;
-            }
-            temporary
-                .rename(&target, old.is_none())
-                .map_err(|error| FileError::io(&path, &error))?;
-            target.made.keep();
-            self.ledger.record(&target.real, fingerprint);
-            self.used(Access::Write, &path, &target.real);
-            break;
-        }
+        let created = self
+            .put(&path, &mut target, condition, (old, temporary), fingerprint)
+            .await?;
         target.sync().await;
         Ok(Replaced {
             path: target.real,
-            created: old.is_none(),
+            created,
         })
+    }
+
+    /// Puts what was written in the target's place, as long as that is what it was; true if nothing was there. Where
+    /// somebody made the target meanwhile it is looked at like any that was there.
+    async fn put(
+        &mut self,
+        path: &Path,
+        target: &mut Target,
+        condition: Condition,
+        (mut old, mut temporary): (Option<Old>, Temporary),
+        fingerprint: u128,
+    ) -> Result<bool, FileError> {
+        loop {
+            let known = self.unchanged(path, target, old.as_ref()).await?;
+            let is_new = old.is_none();
+            let what = (is_new, &mut temporary, fingerprint);
+            match self.take_place(path, target, known.as_ref(), what)? {
+                Renamed::Done => return Ok(is_new),
+                Renamed::Changed => {}
+                Renamed::Taken(error) if condition != Condition::Any => {
+                    return Err(FileError::io(path, &error));
+                }
+                Renamed::Taken(_) => {
+                    old = self.old(path, target, condition).await?;
+                    if let Some(old) = &old {
+                        temporary
+                            .keep_owner_and_mode(&old.metadata)
+                            .map_err(|error| FileError::io(path, &error))?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Two edits of one file look and rename one after the other, so that the second sees the first.
+    fn take_place(
+        &mut self,
+        path: &Path,
+        target: &mut Target,
+        known: Option<&std::fs::Metadata>,
+        (is_new, temporary, fingerprint): (bool, &mut Temporary, u128),
+    ) -> Result<Renamed, FileError> {
+        let ledger = Arc::clone(&self.ledger);
+        let _turn = ledger.turn();
+        self.in_time()?;
+        if known.is_some_and(|known| !is_still(target, known)) {
+            return Ok(Renamed::Changed);
+        }
+        match temporary.rename(target, is_new) {
+            Ok(()) => {
+                target.made.keep();
+                ledger.record(&target.real, fingerprint);
+                self.used(Access::Write, path, &target.real);
+                Ok(Renamed::Done)
+            }
+            Err(error) if is_new && error.kind() == io::ErrorKind::AlreadyExists => {
+                Ok(Renamed::Taken(error))
+            }
+            Err(error) => Err(FileError::io(path, &error)),
+        }
     }
 
     /// Opens the target's directory, making it where it is missing, and judges the target by the directory's handle.
@@ -376,7 +431,7 @@ impl Temporary {
             .set_permissions(std::fs::Permissions::from_mode(old.mode() & 0o7777))
     }
 
-    fn rename(mut self, target: &Target, new: bool) -> io::Result<()> {
+    fn rename(&mut self, target: &Target, new: bool) -> io::Result<()> {
         if new {
             rename_new(&self.dir, &self.name, &target.dir, &target.name)?;
         } else {
