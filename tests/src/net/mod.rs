@@ -96,6 +96,18 @@ impl Caller {
         head
     }
 
+    /// Reads what the head says that follows it. Who closes before that makes the system reset the connection, and the
+    /// answer may be lost.
+    pub async fn body_of(&mut self, head: &str) {
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            let is_length = name.eq_ignore_ascii_case("content-length");
+            is_length.then(|| value.trim().parse::<u64>().ok())?
+        });
+        let mut body = (&mut self.socket).take(length.unwrap_or(0));
+        drop(tokio::io::copy(&mut body, &mut tokio::io::sink()).await);
+    }
+
     /// Sends bytes. False: the caller went away.
     pub async fn send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         let sent = self.socket.write_all(bytes.as_ref()).await;
@@ -202,7 +214,8 @@ impl Server {
         Self::raw(move |mut caller| {
             let response = Arc::clone(&response);
             async move {
-                caller.head().await;
+                let head = caller.head().await;
+                caller.body_of(&head).await;
                 caller.send(response.as_slice()).await;
             }
         })
