@@ -6,13 +6,14 @@ use std::task::Poll;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate::approval::Fixed;
 use toolgate::model::Outcome;
 use toolgate_artifacts as guests;
 use toolgate_tests::{Scratch, Setup, TestHost};
 
-use crate::beside::{CEILING, host_in, neighbour};
+use crate::beside::{CEILING, Guest, approving_host_in, neighbour};
 
+const DIES: Guest = ("DiesReplacing", guests::DIES_REPLACING);
+const READS: Guest = ("ReadsByStdFs", guests::READS_BY_STD_FS);
 /// Enough for several pieces of a listing, and for many pauses of a walk.
 const FILES: usize = 9_000;
 /// Entries between two pauses of a walk.
@@ -56,13 +57,6 @@ async fn given_up(host: &TestHost, tool: &str, input: Value, at: usize) -> Value
     cancelled.next().expect("a record of the call")
 }
 
-async fn approving(scratch: Scratch, guest: crate::beside::Guest) -> TestHost {
-    host_in(scratch, guest, Setup::default(), |builder| {
-        builder.approver(Fixed::approve("the test"))
-    })
-    .await
-}
-
 fn many_files() -> Scratch {
     let scratch = Scratch::new();
     for number in 0..FILES {
@@ -93,7 +87,7 @@ async fn a_walk_that_finds_nothing_can_be_given_up() {
 async fn a_large_write_can_be_given_up_and_leaves_the_old_bytes() {
     let scratch = Scratch::new();
     scratch.file("a.txt", "old bytes");
-    let host = approving(scratch, ("DiesReplacing", guests::DIES_REPLACING)).await;
+    let host = approving_host_in(scratch, DIES, Setup::default()).await;
     let input = json!({ "path": "/ws/a.txt" });
     let record = given_up(&host, "DiesReplacing", input.clone(), WRITTEN / STEP / 2).await;
     let files = record["files"].as_array().expect("files");
@@ -130,7 +124,7 @@ fn a_listing_by_wasi_can_be_given_up() {
     runtime.block_on(async {
         let scratch = Scratch::new();
         scratch.file("a.txt", "");
-        let host = approving(scratch, ("ReadsByStdFs", guests::READS_BY_STD_FS)).await;
+        let host = approving_host_in(scratch, READS, Setup::default()).await;
         let list = json!({ "how": "list", "path": "/ws" });
         assert_eq!(host.done("ReadsByStdFs", list.clone()).await, "a.txt");
         let (release, held) = std::sync::mpsc::channel::<()>();

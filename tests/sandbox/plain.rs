@@ -5,27 +5,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolgate::approval::Fixed;
 use toolgate::config::{PlainFiles, PlainSetting};
 use toolgate::model::{Concurrency, Ending, Outcome, SideEffect, Stop, SubjectField, SubjectKind};
 use toolgate::policy::{EgressAllow, EgressPattern};
 use toolgate_artifacts as guests;
 use toolgate_tests::{Scratch, Setup, TestHost};
 
-use crate::beside::{Guest, beside, bounded, host_in, one_second, stop, trap};
+use crate::beside::{
+    Guest, approving_host, approving_host_in, beside, bounded, host_in, one_second, stop, trap,
+};
 
 const FILES: Guest = ("files.wasm", guests::PLAIN_FILES);
 const FETCH: Guest = ("fetch.wasm", guests::PLAIN_FETCH);
 const TYPES: Guest = ("types.wasm", guests::PLAIN_TYPES);
 const HOSTILE: Guest = ("hostile.wasm", guests::PLAIN_HOSTILE);
-
-/// A host in which every question gets a yes.
-async fn approving(guest: Guest, setup: Setup) -> TestHost {
-    host_in(Scratch::new(), guest, setup, |builder| {
-        builder.approver(Fixed::approve("the test"))
-    })
-    .await
-}
 
 fn granted(mut setup: Setup, tool: &str, files: PlainFiles) -> Setup {
     let setting = PlainSetting {
@@ -54,10 +47,7 @@ pub async fn plain_files() {
         scratch.file(name, "content");
     }
     std::fs::write(scratch.outside.join("b.txt"), "outside").expect("a file");
-    let host = host_in(scratch, FILES, setup, |builder| {
-        builder.approver(Fixed::approve("the test"))
-    })
-    .await;
+    let host = approving_host_in(scratch, FILES, setup).await;
     let read = |path: &str| json!({ "path": path });
     let outcome = beside(&host, "read-file", read("/ws/a.txt")).await;
     assert_eq!(outcome.ending.text(), "content", "{:?}", outcome.ending);
@@ -138,7 +128,7 @@ async fn an_assigned_subject_decides_and_bounds_a_plain_call() {
 
 #[tokio::test]
 pub async fn plain_time() {
-    let host = approving(("time.wasm", guests::PLAIN_TIME), Setup::default()).await;
+    let host = approving_host(("time.wasm", guests::PLAIN_TIME), Setup::default()).await;
     let outcome = beside(&host, "time_get-current-time", json!({})).await;
     let text = outcome.ending.text();
     assert!(text.ends_with(" seconds since 1970"), "{text}");
@@ -153,7 +143,7 @@ pub async fn plain_fetch() {
     let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a listener");
     listener.set_nonblocking(true).expect("not blocking");
     let authority = listener.local_addr().expect("its address").to_string();
-    let host = approving(FETCH, Setup::default()).await;
+    let host = approving_host(FETCH, Setup::default()).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     let accepted = listener.accept().map(drop).expect_err("somebody connected");
@@ -197,7 +187,7 @@ async fn a_plain_function_reaches_what_was_opened_for_it() {
     let ((authority, served), (other, not_served)) = (server(), server());
     let mut setup = Setup::default();
     open_for(&mut setup, "fetch", &authority);
-    let host = approving(FETCH, setup).await;
+    let host = approving_host(FETCH, setup).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.text(), "status 204");
     assert_eq!(served.load(Ordering::Relaxed), 1);
@@ -216,7 +206,7 @@ async fn a_plain_function_reaches_what_was_opened_for_it() {
     // Deny rules over URLs bind it all the same.
     let mut setup = Setup::default().deny(&["WebFetch(http://127.0.0.1:*/**)"]);
     open_for(&mut setup, "fetch", &authority);
-    let host = approving(FETCH, setup).await;
+    let host = approving_host(FETCH, setup).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     assert_eq!(served.load(Ordering::Relaxed), 1);
@@ -228,7 +218,7 @@ async fn what_is_opened_for_all_is_not_for_what_nobody_vouches_for() {
     let (authority, served) = server();
     let mut setup = Setup::default();
     setup.config.egress.allow = Some(opened(&authority).into());
-    let host = approving(FETCH, setup).await;
+    let host = approving_host(FETCH, setup).await;
     let outcome = beside(&host, "fetch", json!({ "authority": authority })).await;
     assert_eq!(outcome.ending.word(), "failed", "{:?}", outcome.ending);
     assert_eq!(served.load(Ordering::Relaxed), 0);
@@ -274,7 +264,7 @@ fn job() -> Value {
 
 #[tokio::test]
 pub async fn plain_types() {
-    let host = approving(TYPES, Setup::default()).await;
+    let host = approving_host(TYPES, Setup::default()).await;
     let outcome = beside(&host, "values_echo", json!({ "job": job() })).await;
     assert_eq!(structured(&outcome), job());
     // Optional is optional: left out, or null, at every depth.
@@ -302,7 +292,7 @@ pub async fn plain_types() {
 
 #[tokio::test]
 async fn functions_that_cannot_be_tools_are_named_and_the_others_work() {
-    let host = approving(TYPES, Setup::default()).await;
+    let host = approving_host(TYPES, Setup::default()).await;
     let left_out: Vec<String> = host
         .host
         .left_out()
@@ -338,7 +328,7 @@ async fn functions_that_cannot_be_tools_are_named_and_the_others_work() {
 /// What does not fit does not run: the schema's words where it can say it, the host's where it is a matter of ranges.
 #[tokio::test]
 async fn what_does_not_fit_does_not_run() {
-    let host = approving(TYPES, Setup::default()).await;
+    let host = approving_host(TYPES, Setup::default()).await;
     let mut wrong = job();
     wrong["color"] = json!("blue");
     wrong["tags"] = json!([["a", "b"]]);
@@ -371,7 +361,7 @@ async fn what_does_not_fit_does_not_run() {
 
 #[tokio::test]
 pub async fn plain_hostile() {
-    let host = approving(HOSTILE, bounded("spin", one_second())).await;
+    let host = approving_host(HOSTILE, bounded("spin", one_second())).await;
     let limit = Duration::from_secs(1);
     let outcome = beside(&host, "spin", json!({})).await;
     assert_eq!(stop(&outcome), &Stop::WallClock { limit });

@@ -12,7 +12,9 @@ use toolgate::model::Stop;
 use toolgate_artifacts as guests;
 use toolgate_tests::{Scratch, Setup, TestHost};
 
-use crate::beside::{CEILING, Guest, beside, bounded, host_in, one_second, stop, trap};
+use crate::beside::{
+    CEILING, Guest, approving_host_in, beside, bounded, host_in, one_second, stop, trap,
+};
 
 const DIES: Guest = ("DiesReplacing", guests::DIES_REPLACING);
 const SLOWLY: Guest = ("ReplacesSlowly", guests::REPLACES_SLOWLY);
@@ -21,10 +23,7 @@ const OLD: &str = "old bytes";
 async fn writing_host(guest: Guest, setup: Setup) -> TestHost {
     let scratch = Scratch::new();
     scratch.file("a.txt", OLD);
-    host_in(scratch, guest, setup, |builder| {
-        builder.approver(Fixed::approve("the test"))
-    })
-    .await
+    approving_host_in(scratch, guest, setup).await
 }
 
 /// The folder holds these names and no others.

@@ -1,21 +1,17 @@
 //! Guests that stand where a native tool will: what they are asked for, and that they do none of it.
 
 use serde_json::json;
-use toolgate::approval::Fixed;
 use toolgate::model::SideEffect;
 use toolgate_artifacts as guests;
-use toolgate_tests::{Scratch, Setup};
+use toolgate_tests::Setup;
 
-use crate::beside::{Guest, beside, host, host_in};
+use crate::beside::{Guest, approving_host, beside, host};
 
 const BASH: Guest = ("Bash", guests::BASH);
 
 #[tokio::test]
 pub async fn bash() {
-    let host = host_in(Scratch::new(), BASH, Setup::default(), |builder| {
-        builder.approver(Fixed::approve("the test"))
-    })
-    .await;
+    let host = approving_host(BASH, Setup::default()).await;
     let command = "touch made; echo \"$HOME\" >\r& \u{a0}x\n";
     let input = json!({ "command": command, "timeout": 600, "environment": {"A": "b"} });
     let outcome = beside(&host, "Bash", input).await;

@@ -37,7 +37,12 @@ pub async fn host(guest: Guest, setup: Setup) -> TestHost {
 
 /// The same, where every question gets a yes.
 pub async fn approving_host(guest: Guest, setup: Setup) -> TestHost {
-    host_in(Scratch::new(), guest, setup, |builder| {
+    approving_host_in(Scratch::new(), guest, setup).await
+}
+
+/// The same in folders that hold something.
+pub async fn approving_host_in(scratch: Scratch, guest: Guest, setup: Setup) -> TestHost {
+    host_in(scratch, guest, setup, |builder| {
         builder.approver(Fixed::approve("the test"))
     })
     .await

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder};
 
-use super::letter_case::{fold_case, fold_char};
+use super::letter_case::fold_char;
 use super::paths::fold;
 
 /// A compiled pattern, on absolute paths.
 #[derive(Clone, Debug)]
 pub struct PathPattern {
-    text: String,
     glob: Glob,
     as_given: Option<Glob>,
     literal: Option<PathBuf>,
@@ -91,23 +90,17 @@ impl PathPattern {
         let below = below.filter(|path| is_literal(path) && !path.is_empty());
         let below = below.map(PathBuf::from);
         check_classes(pattern, &absolute)?;
-        let text = match ignore_case {
-            true => fold_case(&absolute),
-            false => absolute.clone(),
-        };
-        let (glob, as_given) = match ignore_case {
-            true if depends_on_spelling(&absolute) => (
-                build(&folded(&absolute), true),
-                Some(build(&either_case(&absolute), false)),
-            ),
-            _ => (build(&text, false), None),
+        let both = ignore_case && depends_on_spelling(&absolute);
+        let as_given = both.then(|| build(&either_case(&absolute), false));
+        let glob = match ignore_case {
+            true => build(&folded(&absolute), both),
+            false => build(&absolute, false),
         };
         let wrong = |error: globset::Error| PatternError::Glob {
             pattern: pattern.to_owned(),
             what: error.kind().to_string(),
         };
         Ok(Self {
-            text,
             glob: glob.map_err(wrong)?,
             as_given: as_given.transpose().map_err(wrong)?,
             literal,
@@ -127,9 +120,9 @@ impl PathPattern {
         self.as_given.as_ref()
     }
 
-    /// The absolute pattern, its letters folded where letter case is ignored.
+    /// The absolute pattern. Where letter case is ignored its letters are folded, but for those of classes.
     pub(super) fn text(&self) -> &str {
-        &self.text
+        self.glob.glob()
     }
 
     /// The directory, if the pattern is all that is below one.

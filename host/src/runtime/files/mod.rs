@@ -3,7 +3,8 @@
 //! Open first, judge the handle: what is judged is the resolved path of the opened object, so that a link that is swapped
 //! between check and use is judged as what it became. Creation and truncation judge the parent's handle and the last
 //! component. What takes long (a walk, a large file, a disk that has to be waited for) lets go of the thread again and again,
-//! so that a call can be given up in its midst. Only [`RootDirs::open`] opens a directory by its path; everything else goes through handles.
+//! so that a call can be given up in its midst. Only [`RootDirs::open`] opens a directory by its path; everything else goes
+//! through handles.
 
 mod at;
 mod error;

@@ -19,8 +19,8 @@ use crate::policy::Deed;
 const MAX_WHOLE: u64 = 64 << 20;
 /// The most bytes of one read.
 const MAX_READ: usize = 1 << 20;
-/// Bytes read between two pauses.
-const STEP: u64 = 1 << 20;
+/// Bytes that are read or written between two pauses.
+pub(super) const STEP: usize = 1 << 20;
 
 /// An opened and judged object.
 #[derive(Debug)]
@@ -180,7 +180,7 @@ async fn read_to_end(file: &OpenedFile, max: u64) -> Result<Vec<u8>, FileError> 
     let mut data = Vec::with_capacity(usize::try_from(file.size).unwrap_or(0) + 1);
     let mut left = max + 1;
     loop {
-        let (handle, step): (&File, u64) = (&file.file, STEP.min(left));
+        let (handle, step): (&File, u64) = (&file.file, left.min(STEP as u64));
         let read = handle
             .take(step)
             .read_to_end(&mut data)

@@ -11,13 +11,10 @@ use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt as _};
 
 use super::super::elsewhere;
 use super::error::{Code, FileError};
-use super::open::open_at;
+use super::open::{STEP, open_at};
 use super::real_path::real_path;
 use super::view::{FileView, Located};
 use crate::policy::{Access, Deed};
-
-/// Bytes written or read between two pauses, and two looks at the deadline.
-const STEP: usize = 1 << 20;
 
 /// What the target must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
